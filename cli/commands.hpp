@@ -1,0 +1,26 @@
+// The subcommands. Each adds itself to the program and, when chosen, runs and leaves its exit
+// status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace saltus::cli {
+
+// Exit statuses, after sysexits.h.
+enum Status {
+  ok = 0,
+  failed = 1,
+  usage = 64,
+  data = 65,
+  no_input = 66,
+  software = 70,
+  cannot_create = 73,
+  interrupted = 130
+};
+
+void add_sample(CLI::App& program, int& status);
+void add_verify(CLI::App& program, int& status);
+void add_diagnose(CLI::App& program, int& status);
+void add_lists(CLI::App& program, int& status);
+
+}  // namespace saltus::cli

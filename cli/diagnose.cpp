@@ -1,0 +1,105 @@
+// saltus diagnose: what the draws of a saved run are worth.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "commands.hpp"
+#include "saltus/diagnose/summary.hpp"
+#include "saltus/io/draw_files.hpp"
+#include "text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+constexpr std::size_t kRowsShown = 30;
+
+template <class F>
+std::vector<double> column(const std::vector<CoordinateSummary>& all, F&& of) {
+  std::vector<double> values;
+  for (const CoordinateSummary& s : all) values.push_back(of(s));
+  return values;
+}
+
+std::string fixed(double v, int digits) {
+  return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
+}
+
+void print_table(const Draws& draws, const std::vector<CoordinateSummary>& all) {
+  std::vector<std::size_t> rows(all.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (rows.size() > kRowsShown) {
+    const auto worse = [&](std::size_t a, std::size_t b) {
+      const double x = all[a].rhat, y = all[b].rhat;
+      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+      return x > y;
+    };
+    std::partial_sort(rows.begin(), rows.begin() + 10, rows.end(), worse);
+    rows.resize(10);
+    fmt::print("the 10 of {} coordinates with the largest R-hat\n", with_commas(all.size()));
+  }
+  fmt::print("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n", "", "mean", "sd", "MCSE",
+             "ESS bulk", "ESS tail", "R-hat");
+  for (std::size_t i : rows) {
+    const CoordinateSummary& s = all[i];
+    fmt::print("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n",
+               coordinate_name(static_cast<int>(i), draws.info().shape), fixed(s.mean, 5),
+               fixed(s.sd, 5), fixed(s.mcse, 5), rounded(s.ess_bulk), rounded(s.ess_tail),
+               fixed(s.rhat, 4));
+  }
+}
+
+nlohmann::ordered_json as_json(const Draws& draws, const std::vector<CoordinateSummary>& all) {
+  const auto bulk = column(all, [](auto& s) { return s.ess_bulk; });
+  const auto tail = column(all, [](auto& s) { return s.ess_tail; });
+  const auto rhat = column(all, [](auto& s) { return s.rhat; });
+  const auto list = [&](auto of) {
+    auto array = nlohmann::ordered_json::array();
+    for (const CoordinateSummary& s : all) array.push_back(json_number(of(s)));
+    return array;
+  };
+  nlohmann::ordered_json j;
+  j["chains"] = draws.chains();
+  j["draws"] = draws.draws();
+  j["dim"] = draws.dim();
+  j["ess"] = {{"min", json_number(least(bulk))}, {"median", json_number(median(bulk))}};
+  j["ess_tail"] = {{"min", json_number(least(tail))}, {"median", json_number(median(tail))}};
+  j["rhat"] = {{"max", json_number(largest(rhat))}};
+  j["mean"] = list([](auto& s) { return s.mean; });
+  j["sd"] = list([](auto& s) { return s.sd; });
+  j["mcse"] = list([](auto& s) { return s.mcse; });
+  return j;
+}
+
+void diagnose(const std::string& file, bool json) {
+  const auto draws = open_draws(file);
+  const std::vector<CoordinateSummary> all = summarise(*draws, true);
+  if (json) return fmt::print("{}\n", as_json(*draws, all).dump(2));
+  const DrawsInfo& info = draws->info();
+  fmt::print("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
+             with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),
+             info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
+  print_table(*draws, all);
+  const double worst = largest(column(all, [](auto& s) { return s.rhat; }));
+  fmt::print("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n",
+             rounded(least(column(all, [](auto& s) { return s.ess_bulk; }))),
+             rounded(median(column(all, [](auto& s) { return s.ess_bulk; }))),
+             rounded(least(column(all, [](auto& s) { return s.ess_tail; }))), fixed(worst, 4));
+  if (worst > 1.01)
+    fmt::print("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& program, int&) {
+  CLI::App* command =
+      program.add_subcommand("diagnose", "Effective sample sizes and R-hat of a saved run");
+  auto file = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("FILE", *file, "Draws: .nc, .npz or .csv")->required();
+  command->add_flag("--json", *json, "Print the results as JSON, and nothing else");
+  command->callback([file, json] { diagnose(*file, *json); });
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,57 @@
+// saltus: sampling from high-dimensional discrete distributions, on the command line.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "commands.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/version.hpp"
+
+namespace {
+
+using namespace saltus;
+using namespace saltus::cli;
+
+int complain(const std::exception& error, int status) {
+  fmt::print(stderr, "saltus: {}\n", error.what());
+  return status;
+}
+
+int run(CLI::App& program, int argc, char** argv) {
+  program.parse(argc, argv);
+  return ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program{"Draws from high-dimensional discrete distributions that you can trust.",
+                   "saltus"};
+  program.set_version_flag("--version", std::string("saltus ") + version());
+  program.require_subcommand(1);
+  program.footer(
+      "'saltus COMMAND --help' tells more. Without a model, 'saltus sample' draws from the\n"
+      "paper's 5 x 5 Ising model.");
+  int status = ok;
+  add_sample(program, status);
+  add_verify(program, status);
+  add_diagnose(program, status);
+  add_lists(program, status);
+  try {
+    run(program, argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    return program.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return complain(e, usage);
+  } catch (const UsageError& e) {
+    return complain(e, usage);
+  } catch (const DataError& e) {
+    return complain(e, data);
+  } catch (const FileError& e) {
+    return complain(e, e.writing ? cannot_create : no_input);
+  } catch (const std::exception& e) {
+    return complain(e, software);
+  }
+  return status;
+}

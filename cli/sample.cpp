@@ -1,0 +1,251 @@
+// saltus sample: from a model to diagnosed draws.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "io/start_file.hpp"
+#include "progress.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/io/draw_files.hpp"
+#include "saltus/io/model_file.hpp"
+#include "saltus/run/checkpoint.hpp"
+#include "saltus/run/draw_spool.hpp"
+#include "saltus/run/moments.hpp"
+#include "saltus/version.hpp"
+#include "sample_options.hpp"
+#include "sample_report.hpp"
+#include "text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+// Diagnostics of more numbers than this would take longer than many a run.
+constexpr double kWatchedDraws = 1e8;
+// State evaluations times coordinates up to which exact answers are computed beside the estimates.
+constexpr double kExactWork = 1e9;
+
+// The coordinates whose draws are kept for diagnostics when no file asks for all: evenly spread.
+std::vector<int> watched_coordinates(int dim, const RunPlan& plan) {
+  const double per_coordinate = static_cast<double>(plan.draws) * plan.chains;
+  const int most = static_cast<int>(std::clamp(kWatchedDraws / per_coordinate, 16.0, 1e9));
+  std::vector<int> list;
+  const int count = std::min(dim, most);
+  for (int c = 0; c < count; ++c) {
+    list.push_back(static_cast<int>(std::int64_t{c} * dim / count));
+  }
+  return list;
+}
+
+DrawsInfo draws_info(const SampleRequest& request, const Target& target, const Sampler& sampler) {
+  DrawsInfo info;
+  info.model = target.name();
+  info.sampler = sampler.name();
+  info.shape = target.shape();
+  info.levels = target.domain().max_levels();
+  info.first_value = target.domain().first_value();
+  info.spacing = target.domain().spacing();
+  info.exact = sampler.exact();
+  info.attributes = {{"version", version()},
+                     {"seed", std::to_string(request.plan.seed)},
+                     {"model_json", request.model_text}};
+  return info;
+}
+
+// A run with what is kept of it.
+class SampleRun {
+ public:
+  explicit SampleRun(SampleRequest request)
+      : request_(std::move(request)),
+        model_(request_.resume.empty() ? load_model(request_.model)
+                                       : parse_model(request_.model_text, request_.resume)),
+        target_(*model_.target) {
+    request_.model_text = model_.text;
+    auto sampler = make_sampler(request_.sampler, target_, request_.settings);
+    const DrawsInfo info = draws_info(request_, target_, *sampler);
+    run_ = std::make_unique<Run>(target_, std::move(sampler), request_.plan);
+    const bool moments_only = request_.record == "moments";
+    moments_ = std::make_unique<Moments>(target_.domain(), request_.plan.chains,
+                                         request_.plan.draws, moments_only);
+    run_->add(*moments_);
+    if (!moments_only) make_spool(info);
+  }
+
+  void start() {
+    if (request_.resume.empty()) {
+      if (request_.init == "random") {
+        run_->start();
+      } else {
+        run_->start(read_start_file(request_.init, request_.plan.chains, target_.domain()).view());
+      }
+      if (!request_.checkpoint.empty()) save();
+      return;
+    }
+    const Checkpoint checkpoint = read_checkpoint(request_.resume);
+    ByteReader in(checkpoint.state);
+    try {
+      run_->restore(in);
+    } catch (const DataError& e) {
+      throw DataError(request_.resume + ": the checkpoint does not fit (" + e.what() + ")");
+    }
+  }
+
+  // True when all draws are made.
+  bool go() {
+    Progress progress;
+    catch_interrupts();
+    double saved_at = 0;
+    const bool complete = run_->go([&](const RunStatus& status) {
+      progress.update(status);
+      if (!request_.checkpoint.empty() && status.seconds - saved_at >= request_.checkpoint_every) {
+        save();
+        saved_at = status.seconds;
+      }
+      const bool time_is_up = request_.time_limit > 0 && status.seconds >= request_.time_limit;
+      return !time_is_up && !interrupted_by_user();
+    });
+    progress.clear();
+    if (!complete && request_.checkpoint.empty() && interrupted_by_user()) name_a_checkpoint();
+    if (!request_.checkpoint.empty()) save();
+    return complete;
+  }
+
+  void write_out() {
+    if (request_.out.empty() || spool_->draws() == 0) return;
+    spool_->set_step_size(run_->sampler().step_size().value_or(0));
+    write_draws(request_.out, *spool_);
+  }
+
+  SampleReport report(bool complete) {
+    SampleReport r{
+        request_,         target_, *run_, run_->statistics(), run_->draws_made(), complete,
+        moments_->mean(), {},      {},    std::nullopt};
+    if (spool_) {
+      r.summaries = summarise(*spool_, false, request_.plan.threads);
+      for (int c = 0; c < spool_->dim(); ++c) r.watched.push_back(spool_->coordinate(c));
+    } else {
+      add_moment_summaries(r);
+    }
+    const Domain& domain = target_.domain();
+    const auto limit = static_cast<std::uint64_t>(kExactWork / domain.dim());
+    if (!request_.json && r.draws > 0 && !target_.stochastic() && !domain.unbounded() &&
+        domain.states(limit)) {
+      r.exact = exact_answer(target_, request_.plan.threads);
+    }
+    return r;
+  }
+
+  const SampleRequest& request() const { return request_; }
+
+ private:
+  void make_spool(const DrawsInfo& info) {
+    std::vector<int> columns;
+    const int dim = target_.domain().dim();
+    if (request_.out.empty()) columns = watched_coordinates(dim, request_.plan);
+    if (static_cast<int>(columns.size()) == dim) columns.clear();
+    if (!request_.resume.empty()) columns = columns_of_saved_run(columns);
+    const std::string path = request_.checkpoint.empty() ? "" : draws_file(request_.checkpoint);
+    if (!request_.resume.empty() && request_.checkpoint != request_.resume) {
+      std::filesystem::copy_file(draws_file(request_.resume), path,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
+    spool_ = std::make_unique<DrawSpool>(info, dim, request_.plan.chains, std::move(columns), path);
+    run_->add(*spool_);
+  }
+
+  static std::string draws_file(const std::string& checkpoint) { return checkpoint + ".draws"; }
+
+  // What the saved run kept, which --out may ask for more of.
+  std::vector<int> columns_of_saved_run(const std::vector<int>& now) const {
+    const SampleRequest saved =
+        from_description(read_checkpoint(request_.resume).description, request_.resume);
+    const int dim = target_.domain().dim();
+    if (!saved.out.empty()) return {};
+    std::vector<int> then = watched_coordinates(dim, saved.plan);
+    if (static_cast<int>(then.size()) == dim) return {};
+    if (!request_.out.empty()) {
+      throw UsageError(
+          "--out needs the draws of all coordinates, but the run was started without --out "
+          "and kept " +
+          std::to_string(then.size()) + " of " + std::to_string(dim));
+    }
+    return now.empty() ? now : then;
+  }
+
+  void save() {
+    ByteWriter out;
+    run_->save(out);
+    write_checkpoint(request_.checkpoint, describe(request_), out.bytes());
+  }
+
+  // An interrupted run without --checkpoint is saved all the same.
+  void name_a_checkpoint() {
+    std::string name = "saltus.checkpoint";
+    for (int n = 2; std::filesystem::exists(name); ++n)
+      name = fmt::format("saltus-{}.checkpoint", n);
+    request_.checkpoint = name;
+    if (spool_) spool_->keep_at(draws_file(name));
+  }
+
+  void add_moment_summaries(SampleReport& r) const {
+    if (r.draws == 0) return;
+    const auto variance = moments_->variance(), ess = moments_->ess(),
+               rhat = moments_->split_rhat();
+    for (std::size_t i = 0; i < ess.size(); ++i) {
+      const double sd = std::sqrt(variance[i]);
+      r.summaries.push_back({r.mean[i], sd, sd / std::sqrt(ess[i]), ess[i], NAN, rhat[i]});
+      r.watched.push_back(static_cast<int>(i));
+    }
+  }
+
+  SampleRequest request_;
+  Model model_;
+  const Target& target_;
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<Moments> moments_;
+  std::unique_ptr<DrawSpool> spool_;
+};
+
+void tell_how_to_continue(const SampleReport& report) {
+  if (report.complete) return;
+  const SampleRequest& r = report.request;
+  fmt::print(stderr, "Stopped after {} of {} draws of each chain.", with_commas(report.draws),
+             with_commas(r.plan.draws));
+  if (r.checkpoint.empty()) {
+    fmt::print(stderr, " Give --checkpoint FILE to be able to continue.\n");
+  } else {
+    fmt::print(stderr, " Saved in {}. To continue:\n  saltus sample --resume {}\n", r.checkpoint,
+               r.checkpoint);
+  }
+}
+
+int sample(SampleRequest request) {
+  SampleRun sample_run(std::move(request));
+  sample_run.start();
+  const bool complete = sample_run.go();
+  sample_run.write_out();
+  const SampleReport report = sample_run.report(complete);
+  if (sample_run.request().json) {
+    fmt::print("{}\n", report_json(report).dump(2));
+  } else {
+    print_report(report);
+  }
+  std::fflush(stdout);
+  tell_how_to_continue(report);
+  return !complete && interrupted_by_user() ? interrupted : ok;
+}
+
+}  // namespace
+
+void add_sample(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand("sample", "Draw from a model");
+  auto options = std::make_shared<SampleOptions>(*command);
+  command->callback([options, &status] { status = sample(options->request()); });
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,180 @@
+#include "sample_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "io/json_fields.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/io/draw_files.hpp"
+#include "saltus/run/checkpoint.hpp"
+#include "saltus/version.hpp"
+
+namespace saltus::cli {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 53;
+
+void check(const SampleRequest& r) {
+  if (r.record != "draws" && r.record != "moments") {
+    throw UsageError("--record " + r.record + ": expected draws or moments");
+  }
+  if (!r.out.empty() && r.record == "moments") {
+    throw UsageError("--out needs the draws, but --record moments keeps none");
+  }
+  std::string why;
+  if (!r.out.empty() && !can_write_draws(r.out, &why)) throw UsageError(why);
+}
+
+}  // namespace
+
+Settings parse_settings(const std::vector<std::string>& list) {
+  Settings settings;
+  for (const std::string& text : list) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      throw UsageError("--set " + text + ": expected KEY=VALUE");
+    }
+    if (!settings.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      throw UsageError("--set " + text + ": the parameter is given twice");
+    }
+  }
+  return settings;
+}
+
+SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
+  SampleRequest& r = given_;
+  const auto whole = CLI::Range(std::int64_t{1}, kMost);
+  const auto whole_or_none = CLI::Range(std::int64_t{0}, kMost);
+  command.add_option("MODEL", r.model, "Model file or built-in name")->capture_default_str();
+  command.add_option("--sampler", r.sampler, "Sampler; 'saltus samplers' lists them")
+      ->capture_default_str();
+  command.add_option("--set", set_, "Sampler parameter KEY=VALUE, repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--chains", r.plan.chains, "Chains")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000'000));
+  command.add_option("--warmup", r.plan.warmup, "Warm-up steps")
+      ->capture_default_str()
+      ->check(whole_or_none);
+  command.add_option("--draws", r.plan.draws, "Draws of each chain")
+      ->capture_default_str()
+      ->check(whole);
+  command.add_option("--thin", r.plan.thin, "Steps per draw")->capture_default_str()->check(whole);
+  command.add_option("--seed", r.plan.seed, "Random seed")->capture_default_str();
+  command
+      .add_option("--threads", r.plan.threads, "Threads (default: all cores); never changes a draw")
+      ->check(CLI::Range(1, 4096));
+  command.add_option("--tile", r.plan.tile, "Chains advanced together (default: by model)")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--init", r.init, "Start: random, or a file with one row per chain")
+      ->capture_default_str();
+  command.add_option("--record", r.record, "Keep draws, or running moments alone")
+      ->capture_default_str()
+      ->type_name("draws|moments");
+  command.add_option("--out", r.out, "Write the draws: FILE.nc, FILE.npz or FILE.csv")
+      ->type_name("FILE");
+  command.add_flag("--json", r.json, "Print the summary as JSON, and nothing else");
+  command.add_option("--checkpoint", r.checkpoint, "Save the run here between rounds")
+      ->type_name("FILE");
+  command.add_option("--checkpoint-every", r.checkpoint_every, "Seconds between checkpoints")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
+  command.add_option("--resume", r.resume, "Continue the run saved in this checkpoint")
+      ->type_name("FILE");
+  command.add_option("--time", r.time_limit, "Stop after the round that passes this many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+}
+
+SampleRequest SampleOptions::request() {
+  SampleRequest r = given_;
+  r.settings = with_files_read(parse_settings(set_));
+  const auto was_given = [&](const char* name) { return command_.get_option(name)->count() > 0; };
+  if (r.resume.empty()) {
+    check(r);
+    return r;
+  }
+  // Everything that determines the draws comes from the checkpoint; what is repeated must agree.
+  SampleRequest saved = from_description(read_checkpoint(r.resume).description, r.resume);
+  const auto same = [&](const char* name, const auto& now, const auto& then) {
+    if (was_given(name) && now != then) {
+      throw UsageError(std::string(name) + " differs from the run that " + r.resume +
+                       " continues; leave it out");
+    }
+  };
+  same("--sampler", r.sampler, saved.sampler);
+  same("--set", r.settings, saved.settings);
+  same("--chains", r.plan.chains, saved.plan.chains);
+  same("--warmup", r.plan.warmup, saved.plan.warmup);
+  same("--thin", r.plan.thin, saved.plan.thin);
+  same("--seed", r.plan.seed, saved.plan.seed);
+  same("--tile", r.plan.tile, saved.plan.tile);
+  same("--record", r.record, saved.record);
+  if (was_given("--draws")) {
+    if (r.plan.draws != saved.plan.draws && saved.record == "moments") {
+      throw UsageError("--draws cannot change in a run that records moments");
+    }
+    saved.plan.draws = r.plan.draws;
+  }
+  if (was_given("MODEL")) saved.model = r.model;
+  if (was_given("--out")) saved.out = r.out;
+  saved.plan.threads = r.plan.threads;
+  saved.init = r.init;
+  saved.resume = r.resume;
+  saved.checkpoint = was_given("--checkpoint") ? r.checkpoint : r.resume;
+  saved.checkpoint_every = r.checkpoint_every;
+  saved.time_limit = r.time_limit;
+  saved.json = r.json;
+  check(saved);
+  return saved;
+}
+
+std::string describe(const SampleRequest& r) {
+  nlohmann::ordered_json d;
+  d["version"] = version();
+  d["model"] = r.model_text;
+  d["sampler"] = r.sampler;
+  d["settings"] = r.settings;
+  d["chains"] = r.plan.chains;
+  d["warmup"] = r.plan.warmup;
+  d["draws"] = r.plan.draws;
+  d["thin"] = r.plan.thin;
+  d["seed"] = std::to_string(r.plan.seed);
+  d["tile"] = r.plan.tile;
+  d["record"] = r.record;
+  d["out"] = r.out;
+  return d.dump();
+}
+
+SampleRequest from_description(const std::string& text, const std::string& source) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    JsonFields d(json, source);
+    SampleRequest r;
+    const std::string made_by = d.string("version");
+    if (made_by != version()) {
+      throw DataError(source + ": saved by saltus " + made_by + ", but this is " + version());
+    }
+    r.model = r.model_text = d.string("model");
+    r.sampler = d.string("sampler");
+    r.settings = d.at("settings").get<Settings>();
+    const auto count = [&](const char* field, std::int64_t low) {
+      return static_cast<std::uint64_t>(d.integer(d.at(field), field, low, kMost));
+    };
+    r.plan.chains = static_cast<int>(d.integer(d.at("chains"), "chains", 1, 1'000'000'000));
+    r.plan.warmup = count("warmup", 0);
+    r.plan.draws = count("draws", 1);
+    r.plan.thin = count("thin", 1);
+    r.plan.seed = std::stoull(d.string("seed"));
+    r.plan.tile = static_cast<int>(d.integer(d.at("tile"), "tile", 0, 1'000'000));
+    r.record = d.string("record");
+    r.out = d.string("out");
+    return r;
+  } catch (const nlohmann::json::exception& e) {
+    throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");
+  } catch (const std::logic_error&) {
+    throw DataError(source + ": the checkpoint's seed is not a number");
+  }
+}
+
+}  // namespace saltus::cli

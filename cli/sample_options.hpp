@@ -1,0 +1,51 @@
+// What 'saltus sample' is asked to do, from options and, when resuming, from a checkpoint.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "saltus/run/run.hpp"
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus::cli {
+
+struct SampleRequest {
+  // What determines the draws; kept in the checkpoint.
+  std::string model = "ising-lattice";  // file or name; JSON text when resuming
+  std::string model_text;               // the model's complete JSON
+  std::string sampler = "dmala";
+  Settings settings;
+  RunPlan plan;
+  std::string record = "draws";  // or moments
+  std::string out;
+
+  // What does not.
+  std::string init = "random";
+  std::string checkpoint, resume;
+  double checkpoint_every = 1, time_limit = 0;
+  bool json = false;
+};
+
+// KEY=VALUE texts as settings. Throws UsageError.
+Settings parse_settings(const std::vector<std::string>& list);
+
+// Binds the options of the subcommand to the request.
+class SampleOptions {
+ public:
+  explicit SampleOptions(CLI::App& command);
+  // Checks what was given and completes it. Throws UsageError.
+  SampleRequest request();
+
+ private:
+  CLI::App& command_;
+  SampleRequest given_;
+  std::vector<std::string> set_;
+};
+
+// The description that a checkpoint carries, and back. `text` is refused with a DataError that
+// names `source` when it does not fit.
+std::string describe(const SampleRequest& request);
+SampleRequest from_description(const std::string& text, const std::string& source);
+
+}  // namespace saltus::cli

@@ -1,0 +1,174 @@
+#include "sample_report.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/ops.hpp"
+#include "saltus/diagnose/distance.hpp"
+#include "saltus/version.hpp"
+#include "text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+constexpr std::size_t kRowsShown = 30;
+
+template <class F>
+std::vector<double> column(const SampleReport& report, F&& of) {
+  std::vector<double> values;
+  for (const CoordinateSummary& s : report.summaries) values.push_back(of(s));
+  return values;
+}
+std::vector<double> ess(const SampleReport& r) {
+  return column(r, [](const CoordinateSummary& s) { return s.ess_bulk; });
+}
+std::vector<double> rhat(const SampleReport& r) {
+  return column(r, [](const CoordinateSummary& s) { return s.rhat; });
+}
+
+std::uint64_t peak_memory() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return static_cast<std::uint64_t>(use.ru_maxrss) * 1024;
+}
+
+double steps_per_second(const RunStatistics& s) {
+  return static_cast<double>(s.steps) / s.seconds_of_draws;
+}
+
+// Rows of the table: all watched coordinates, or those with the smallest effective sample size.
+std::vector<std::size_t> rows_to_show(const SampleReport& r) {
+  std::vector<std::size_t> rows(r.summaries.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (rows.size() <= kRowsShown) return rows;
+  const auto worse = [&](std::size_t a, std::size_t b) {
+    const double x = r.summaries[a].ess_bulk, y = r.summaries[b].ess_bulk;
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return x < y;
+  };
+  std::partial_sort(rows.begin(), rows.begin() + 10, rows.end(), worse);
+  rows.resize(10);
+  return rows;
+}
+
+void print_table(const SampleReport& r) {
+  const std::vector<std::size_t> rows = rows_to_show(r);
+  if (rows.size() < r.summaries.size()) {
+    fmt::print("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
+               with_commas(r.summaries.size()));
+  }
+  fmt::print("{:<10} {:>9}", "", "mean");
+  if (r.exact) fmt::print(" {:>9} {:>9}", "exact", "error");
+  fmt::print(" {:>9} {:>10} {:>7}\n", "MCSE", "ESS", "R-hat");
+  for (std::size_t row : rows) {
+    const int i = r.watched[row];
+    const CoordinateSummary& s = r.summaries[row];
+    const double mean = r.mean[static_cast<std::size_t>(i)];
+    fmt::print("{:<10} {:>9.5f}", coordinate_name(i, r.target.shape()), mean);
+    if (r.exact) {
+      const double exact = r.exact->means[static_cast<std::size_t>(i)];
+      fmt::print(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
+    }
+    fmt::print(" {:>9} {:>10} {:>7}\n", std::isnan(s.mcse) ? "-" : fmt::format("{:.5f}", s.mcse),
+               rounded(s.ess_bulk), std::isnan(s.rhat) ? "-" : fmt::format("{:.4f}", s.rhat));
+  }
+}
+
+void print_warnings(const SampleReport& r) {
+  const RunStatistics& s = r.statistics;
+  const double worst = largest(rhat(r));
+  if (!r.run.sampler().exact()) {
+    fmt::print(
+        "\nNote: {} is unadjusted. Its draws follow a slightly different distribution; a smaller "
+        "step_size\nbrings it closer, dmala is exact.\n",
+        r.run.sampler().name());
+  }
+  if (worst > 1.01) {
+    fmt::print(
+        "\nWarning: R-hat is up to {:.3f}. The chains have not mixed: run longer, or from more "
+        "chains.\n",
+        worst);
+  }
+  if (s.nonfinite > 0) {
+    fmt::print(
+        "\nWarning: {} proposals had a log p or an acceptance ratio that is not finite and were "
+        "rejected.\n",
+        with_commas(s.nonfinite));
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const SampleReport& r) {
+  const RunStatistics& s = r.statistics;
+  nlohmann::ordered_json j;
+  j["model"] = r.target.name();
+  j["dim"] = r.target.domain().dim();
+  j["sampler"] = r.run.sampler().name();
+  j["parameters"] = parameters_json(r.run.sampler().parameters());
+  j["chains"] = r.request.plan.chains;
+  j["warmup"] = r.request.plan.warmup;
+  j["draws"] = r.draws;
+  j["thin"] = r.request.plan.thin;
+  j["seed"] = r.request.plan.seed;
+  j["seconds"] = json_number(s.seconds);
+  j["steps_per_second"] = json_number(steps_per_second(s));
+  j["acceptance_rate"] = json_number(s.acceptance);
+  j["accepted"] = json_number(s.accepted);
+  j["proposed_changes"] = json_number(s.proposed);
+  j["changes"] = json_number(s.changed);
+  j["evaluations"] = {{"logp", json_number(s.logp_evaluations)},
+                      {"gradient", json_number(s.gradient_evaluations)}};
+  j["nonfinite"] = s.nonfinite;
+  auto mean = nlohmann::ordered_json::array();
+  for (double m : r.mean) mean.push_back(json_number(m));
+  j["mean"] = std::move(mean);
+  j["ess"] = {{"min", json_number(least(ess(r)))},
+              {"median", json_number(median(ess(r)))},
+              {"coordinates", r.watched.size()}};
+  j["rhat"] = {{"max", json_number(largest(rhat(r)))}};
+  j["peak_memory_bytes"] = peak_memory();
+  j["complete"] = r.complete;
+  j["tile"] = r.run.tile_size();
+  j["instruction_set"] = ops::name(ops::active_level());
+  j["version"] = version();
+  return j;
+}
+
+void print_report(const SampleReport& r) {
+  const RunStatistics& s = r.statistics;
+  const RunPlan& plan = r.request.plan;
+  const Sampler& sampler = r.run.sampler();
+  std::string parameters;
+  for (const Parameter& p : sampler.parameters()) {
+    if (p.name != "adapt") parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
+  }
+  fmt::print("model     {}, {} coordinates ({})\n", r.target.name(),
+             with_commas(static_cast<std::uint64_t>(r.target.domain().dim())),
+             shape_text(r.target.shape()));
+  fmt::print("sampler   {} ({}{})\n", sampler.name(), parameters,
+             sampler.tuning() && plan.warmup > 0 ? "; step_size tuned in warm-up" : "");
+  fmt::print("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
+             with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(r.draws),
+             plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "",
+             with_commas(plan.warmup), plan.seed, r.complete ? "" : "; not complete");
+  if (r.draws == 0) return;
+  print_table(r);
+  fmt::print("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed)\n",
+             s.acceptance, s.changed, s.proposed);
+  fmt::print("ESS min {}, median {}; R-hat max {}\n", rounded(least(ess(r))),
+             rounded(median(ess(r))), fmt::format("{:.4f}", largest(rhat(r))));
+  fmt::print("{} steps/s of all chains together, {} in all\n", rounded(steps_per_second(s)),
+             duration(s.seconds));
+  if (r.exact) {
+    fmt::print("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
+               rmse(r.mean, r.exact->means), r.exact->log_z);
+  }
+  print_warnings(r);
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,18 @@
+# cmake --install: a package that other projects find with find_package(saltus).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS saltus EXPORT saltus-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(SALTUS_CLI)
+  install(TARGETS saltus_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/saltus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/saltus)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
+install(EXPORT saltus-targets NAMESPACE saltus:: DESTINATION ${config_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/saltus-config.cmake.in
+  ${PROJECT_BINARY_DIR}/saltus-config.cmake INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/saltus-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/saltus-config.cmake
+  ${PROJECT_BINARY_DIR}/saltus-config-version.cmake DESTINATION ${config_dir})

@@ -1,0 +1,68 @@
+# The library: everything under src/, with src/ops compiled once per instruction set.
+
+add_library(saltus_options INTERFACE)
+target_compile_options(saltus_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wsign-conversion
+  # GCC 12 warns wrongly here: about string concatenation and inside its own AVX-512 header.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi -Wno-restrict -Wno-maybe-uninitialized>
+  $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
+
+# Products and sums are never fused: every instruction set then gives the same bits.
+set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
+
+function(saltus_add_level level)
+  set(sources table.cpp lattice.cpp)
+  if(level STREQUAL "scalar")
+    list(APPEND sources two_level_scalar.cpp levels_scalar.cpp sparse_scalar.cpp)
+  else()
+    list(APPEND sources two_level_vector.cpp levels_vector.cpp sparse_vector.cpp)
+  endif()
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ops/)
+  add_library(saltus_ops_${level} OBJECT ${sources})
+  target_include_directories(saltus_ops_${level} PRIVATE ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(saltus_ops_${level} PRIVATE SALTUS_LEVEL_NAMESPACE=${level})
+  target_compile_options(saltus_ops_${level} PRIVATE ${SALTUS_OPS_OPTIONS} ${ARGN})
+  target_link_libraries(saltus_ops_${level} PRIVATE saltus_options)
+  set_target_properties(saltus_ops_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_sources(saltus PRIVATE $<TARGET_OBJECTS:saltus_ops_${level}>)
+endfunction()
+
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+list(FILTER sources EXCLUDE REGEX "/src/ops/(table|lattice|.*_scalar|.*_vector)\\.cpp$")
+if(NOT SALTUS_NETCDF)
+  list(FILTER sources EXCLUDE REGEX "/src/io/netcdf_")
+endif()
+add_library(saltus ${sources})
+add_library(saltus::saltus ALIAS saltus)
+set_target_properties(saltus PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_features(saltus PUBLIC cxx_std_20)
+target_compile_definitions(saltus PRIVATE SALTUS_VERSION="${PROJECT_VERSION}")
+target_include_directories(saltus
+  PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(saltus PUBLIC Threads::Threads
+  PRIVATE fmt::fmt ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+  $<BUILD_INTERFACE:saltus_options>)
+
+saltus_add_level(scalar -fno-tree-vectorize)
+saltus_add_level(baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  saltus_add_level(avx2 -mavx2)
+  saltus_add_level(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+endif()
+
+if(SALTUS_BLAS)
+  find_path(CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas x86_64-linux-gnu/openblas-pthread)
+  find_library(OPENBLAS_LIBRARY openblas REQUIRED)
+  target_include_directories(saltus PRIVATE ${CBLAS_INCLUDE_DIR})
+  target_compile_definitions(saltus PRIVATE SALTUS_HAVE_BLAS)
+  target_link_libraries(saltus PRIVATE ${OPENBLAS_LIBRARY})
+endif()
+if(SALTUS_NETCDF)
+  find_path(NETCDF_INCLUDE_DIR netcdf.h REQUIRED)
+  find_library(NETCDF_LIBRARY netcdf REQUIRED)
+  target_include_directories(saltus PRIVATE ${NETCDF_INCLUDE_DIR})
+  target_compile_definitions(saltus PRIVATE SALTUS_HAVE_NETCDF)
+  target_link_libraries(saltus PRIVATE ${NETCDF_LIBRARY})
+endif()

@@ -1,0 +1,65 @@
+// Randomness as a pure function of (seed, chain, step, purpose, coordinate).
+//
+// Philox 4x32-10: Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
+// 2011. There is no generator to advance, store or share. From this follow the same draws for any
+// number of threads, for chains split over processes, and after a stop and a resume.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace saltus {
+
+using PhiloxBlock = std::array<std::uint32_t, 4>;
+
+constexpr PhiloxBlock philox_block(PhiloxBlock counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {
+        static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
+        static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+    key[0] += 0x9E3779B9u;
+    key[1] += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+// What a random number is for. Two purposes never share a counter.
+enum class Purpose : std::uint32_t { start = 0, propose = 1, accept = 2, batch = 3, check = 4 };
+
+// The chain to name when a number is shared by all chains (a mini-batch, say).
+inline constexpr std::uint32_t kAllChains = 0xFFFFFFFFu;
+
+// All random numbers of one chain, one step and one purpose, indexed by coordinate.
+struct Stream {
+  std::uint32_t key0, key1;  // the seed
+  std::uint32_t chain, step_low, step_high_and_purpose;
+
+  Stream(std::uint64_t seed, std::uint32_t chain_, std::uint64_t step, Purpose purpose)
+      : key0(static_cast<std::uint32_t>(seed)),
+        key1(static_cast<std::uint32_t>(seed >> 32)),
+        chain(chain_),
+        step_low(static_cast<std::uint32_t>(step)),
+        step_high_and_purpose(static_cast<std::uint32_t>(step >> 32) << 8 |
+                              static_cast<std::uint32_t>(purpose)) {}
+
+  PhiloxBlock block(std::uint32_t b) const {
+    return philox_block({b, chain, step_low, step_high_and_purpose}, {key0, key1});
+  }
+
+  // 64 coordinates share 16 blocks: coordinate 64 g + 16 w + l is word w of block 16 g + l. Vector
+  // code then computes 16 blocks side by side and finds its four words in coordinate order.
+  std::uint32_t word(std::uint32_t coordinate) const {
+    return block(coordinate / 64 * 16 + coordinate % 16)[coordinate / 16 % 4];
+  }
+
+  // Uniform on the open interval (0, 1), 53 bits; `index` counts blocks.
+  double uniform(std::uint32_t index = 0) const {
+    const PhiloxBlock b = block(index);
+    const std::uint64_t bits = (std::uint64_t{b[0]} << 32 | b[1]) >> 11;
+    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+  }
+};
+
+}  // namespace saltus

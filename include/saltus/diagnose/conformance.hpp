@@ -1,0 +1,42 @@
+// Is a sampler right? Exact checks on a small space, for our samplers and for users' own.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/sampler.hpp"
+
+namespace saltus {
+
+struct Conformance {
+  double rows = 0;           // largest |sum of a row - 1|; infinite when an entry is negative
+  double invariance = 0;     // largest |pi T - pi|
+  double reversibility = 0;  // largest |pi_x T_xy - pi_y T_yx|
+  double acceptance = 0;     // mean acceptance probability under pi
+  // The law that the kernel really leaves invariant, and its distance from pi.
+  std::vector<double> stationary;
+  double l1 = 0;
+};
+
+// From the exact transition matrix, which needs StateTable::kMostStates states at most.
+Conformance check_transitions(const Sampler& sampler, const StateTable& table);
+
+// The law that T leaves invariant (T must have one that all states lead to).
+std::vector<double> stationary_law(Rows<const double> matrix);
+
+// Do the steps that the sampler really takes follow its transition matrix? Takes `steps` steps from
+// every state (at least those that have weight) and compares the counts with the matrix: Pearson's
+// chi-square over all cells whose expectation is at least 5, smaller ones pooled by row.
+struct StepCheck {
+  double chi_square = 0;
+  double degrees = 0;
+  double p_value = 1;
+  std::uint64_t steps = 0;
+  bool impossible = false;  // a transition was seen that has probability zero
+};
+StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,
+                      std::uint64_t steps, std::uint64_t seed = 1);
+
+}  // namespace saltus

@@ -1,0 +1,43 @@
+// Every state of a small space, with its logp, score and probability: what exact checks are made
+// of.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+class StateTable {
+ public:
+  static constexpr std::size_t kMostStates = 4096;
+
+  // States in lexicographic order, the first coordinate slowest. An unbounded domain is cut off
+  // after `levels` levels per coordinate. Throws UsageError when there are more than kMostStates
+  // states.
+  explicit StateTable(const Target& target, int levels = 64);
+
+  const Domain& domain() const { return domain_; }
+  std::size_t size() const { return logp_.size(); }
+  const Symbol* state(std::size_t s) const { return x_.view()[static_cast<int>(s)]; }
+  const double* score(std::size_t s) const { return score_.view()[static_cast<int>(s)]; }
+  double logp(std::size_t s) const { return logp_[s]; }
+  std::size_t index(const Symbol* x) const;
+
+  // Normalised probabilities, and log Z.
+  std::span<const double> probability() const { return probability_; }
+  double log_z() const { return log_z_; }
+  // Mean value of every coordinate under the given law on the states.
+  std::vector<double> means(std::span<const double> law) const;
+
+ private:
+  Domain domain_;
+  RowBuffer<Symbol> x_;
+  RowBuffer<double> score_;
+  std::vector<double> logp_, probability_;
+  double log_z_ = 0;
+};
+
+}  // namespace saltus

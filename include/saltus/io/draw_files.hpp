@@ -1,0 +1,24 @@
+// Draws as files: .npz (NumPy), .nc (netCDF-4, opens in ArviZ as InferenceData), .csv.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "saltus/run/draws.hpp"
+
+namespace saltus {
+
+// True for a file name whose extension names a format that this build can write. When it cannot,
+// `why` says so in a sentence for the user.
+bool can_write_draws(const std::filesystem::path& path, std::string* why);
+
+// Writes all draws, block by block, to a temporary file beside `path` and renames it at the end:
+// the file is there whole or not at all. Throws FileError.
+void write_draws(const std::filesystem::path& path, const Draws& draws);
+
+// Opens a saved run, by extension. Throws FileError when it cannot be opened and DataError, with
+// the name and the reason, when it is not what its extension says.
+std::unique_ptr<Draws> open_draws(const std::filesystem::path& path);
+
+}  // namespace saltus

@@ -1,0 +1,29 @@
+// Models as JSON: files, and a few built in by name. docs/formats.md describes the fields.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+struct Model {
+  std::unique_ptr<Target> target;
+  std::string text;  // the JSON that describes it, complete
+};
+
+// A file, or a built-in name. Throws FileError when there is neither, and DataError, naming the
+// file, the field and the value, when the description does not fit.
+Model load_model(const std::string& file_or_name);
+
+// From JSON text; `source` names it in messages.
+Model parse_model(const std::string& text, const std::string& source);
+
+struct BuiltInModel {
+  std::string name, summary, text;
+};
+const std::vector<BuiltInModel>& built_in_models();
+
+}  // namespace saltus

@@ -1,0 +1,103 @@
+// Run: warm-up and draws of many chains, in rounds. Rounds are the only synchronisation:
+// adaptation, recording to files and checkpoints happen between them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "saltus/run/adapt.hpp"
+#include "saltus/run/ensemble.hpp"
+#include "saltus/run/recorder.hpp"
+
+namespace saltus {
+
+struct RunPlan {
+  int chains = 4;
+  std::uint64_t warmup = 1000;  // steps
+  std::uint64_t draws = 10000;  // of each chain
+  std::uint64_t thin = 1;       // steps per draw
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: all cores; never changes a draw
+  int tile = 0;     // chains advanced together; 0: what the target prefers
+};
+
+// Sums over the steps after warm-up of all chains.
+struct RunStatistics {
+  std::uint64_t steps = 0;  // of each chain
+  double acceptance = 0;    // means over chains and steps
+  double accepted = 0, proposed = 0, changed = 0;
+  std::uint64_t nonfinite = 0;
+  double logp_evaluations = 0, gradient_evaluations = 0;  // per chain and step
+  double seconds = 0;                                     // warm-up and draws
+  double seconds_of_draws = 0;
+};
+
+// Where a run stands, between rounds.
+struct RunStatus {
+  bool warming_up = false;
+  std::uint64_t step = 0, steps = 0;  // done and planned, warm-up included
+  double seconds = 0;                 // since go()
+  double steps_per_second = 0;        // recently
+  double acceptance = 0;              // of the last round
+};
+
+class Run {
+ public:
+  // Throws UsageError when the sampler does not suit the target.
+  Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& plan);
+
+  // Recorders are told of every draw. They must outlive the run.
+  void add(Recorder& recorder) { recorders_.push_back(&recorder); }
+
+  // Starts all chains at random states, or at the given ones.
+  void start();
+  void start(Rows<const Symbol> states);
+
+  // Goes on until all draws are made, or until `between_rounds` returns false. True when all are
+  // made.
+  bool go(const std::function<bool(const RunStatus&)>& between_rounds = {});
+
+  const RunPlan& plan() const { return plan_; }
+  const Sampler& sampler() const { return *current_; }  // as tuned so far
+  bool warming_up() const { return ensemble_.step() < plan_.warmup; }
+  std::uint64_t draws_made() const;
+  int tile_size() const { return ensemble_.tile_size(); }
+  const Symbol* state(int chain) const { return ensemble_.state(chain); }
+  RunStatistics statistics() const;
+
+  // All that is needed to go on, recorders included.
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
+
+ private:
+  struct ChainTotals {
+    double acceptance = 0;
+    std::uint64_t accepted = 0, proposed = 0, changed = 0, nonfinite = 0;
+  };
+  class Observer;
+
+  void warmup_round();
+  void draw_round();
+  double acceptance_of_round() const;
+  std::uint64_t round_length(std::uint64_t planned, std::uint64_t step_cost) const;
+
+  const Target& target_;
+  std::shared_ptr<const Sampler> original_, current_;  // as given; as tuned so far
+  RunPlan plan_;
+  Ensemble ensemble_;
+  std::optional<Adaptation> adaptation_;
+  std::uint64_t adaptation_length_ = 0;  // steps of a tuning round
+  std::vector<Recorder*> recorders_;
+
+  std::vector<ChainTotals> totals_;       // since the end of warm-up
+  std::vector<double> round_acceptance_;  // by chain
+  std::uint64_t round_steps_ = 1;         // length of the last free round; grows to take 50 ms
+  double round_seconds_ = 0;
+  Evaluations evaluations_before_;  // by an earlier process
+  double seconds_ = 0, seconds_of_draws_ = 0;
+};
+
+}  // namespace saltus

@@ -1,0 +1,68 @@
+// The discrete Langevin proposal: Zhang, Liu & Liu, "A Langevin-like sampler for discrete
+// distributions", ICML 2022. All coordinates move at once, independently given one gradient:
+//
+//   q_i(x'_i | x)  proportional to  exp( score_i (v' - v) / 2 - |v' - v|^2 / (2 alpha p_i) ).
+//
+// adjust = false is DULA, adjust = true adds the Metropolis test and is DMALA.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "saltus/sampler/sampler.hpp"
+
+namespace saltus {
+
+struct DlpOptions {
+  bool adjust = true;
+  std::optional<double> step_size;  // alpha; infinity drops the distance term; none: tuned
+  std::optional<bool> adapt;        // tune alpha in warm-up; by default when no step_size is given
+  std::vector<double>
+      precondition;  // p_i > 0 for each coordinate: its step is alpha p_i; empty: all 1
+  // The distance of a level change: in steps of the index (a flip of a two-level coordinate is 1,
+  // the convention of the paper's published step sizes) or in the model's own values (a spin flip
+  // is 2).
+  enum class Distance { index, value } distance = Distance::index;
+  int window = 0;  // ordered levels: move at most this far; 0: anywhere
+};
+
+class Dlp final : public Sampler {
+ public:
+  // Throws UsageError for options that make no sense on this domain.
+  Dlp(const Domain& domain, DlpOptions options);
+
+  std::string name() const override { return options_.adjust ? "dmala" : "dula"; }
+  std::vector<Parameter> parameters() const override;
+  std::optional<double> step_size() const override { return step_size_; }
+  bool exact() const override { return options_.adjust; }
+  bool reversible() const override { return options_.adjust; }
+
+  void step(const Target& target, Tile& tile, Workspace& work,
+            std::span<StepInfo> info) const override;
+  void transition_matrix(const StateTable& table, Rows<double> matrix,
+                         std::span<double> acceptance) const override;
+
+  // Without an own acceptance rate DULA is tuned as DMALA, and its draws use half the step found:
+  // the ratio that the paper uses throughout.
+  std::optional<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+
+  // log q_i(k | x) of every level k of every coordinate in double precision, coordinate after
+  // coordinate (minus infinity outside the window). `domain` may be a truncated version of the one
+  // this sampler was made for.
+  void log_probabilities(const Domain& domain, const Symbol* x, const double* score,
+                         std::span<double> out) const;
+
+ private:
+  class Pass;
+  double unit()
+      const;  // squared distance of one step of the index, halved: the penalty at alpha = 1
+
+  Domain domain_;
+  DlpOptions options_;
+  double step_size_;
+  std::vector<double> penalty_;  // unit / (alpha p_i): one, or one per coordinate
+  std::vector<float> penalty_single_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,101 @@
+// Sampler: one transition of a tile of chains. A sampler is a value: parameters only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "saltus/core/philox.hpp"
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+class StateTable;
+
+// A sampler's parameter as it is in force, for reports.
+struct Parameter {
+  std::string name;
+  std::variant<bool, std::int64_t, double, std::string> value;
+};
+
+// What the next step of some chains needs, and nothing else: their states, and logp and score
+// there. Chains first_chain, first_chain + 1, ... are the rows.
+struct Tile {
+  Rows<Symbol> x;
+  Rows<float> score;
+  double* logp = nullptr;
+  std::uint32_t first_chain = 0;
+  std::uint64_t step = 0;
+
+  int rows() const { return x.rows; }
+};
+
+// What one step did to one chain.
+struct StepInfo {
+  double acceptance = 1;       // probability with which the proposal was accepted
+  std::uint32_t proposed = 0;  // coordinates that the proposal changes
+  std::uint32_t changed = 0;   // coordinates that did change
+  bool accepted = true;
+  bool nonfinite = false;  // logp or the acceptance ratio was not finite: rejected
+};
+
+// Evaluations of the target, counted per row.
+struct Evaluations {
+  std::uint64_t logp = 0, gradient = 0;
+};
+
+// What a thread lends to a step: room for a proposal, memory, and the random seed.
+struct Workspace {
+  Tile proposal;    // as large as the tile
+  Scratch scratch;  // the target's
+  Scratch own;      // the sampler's
+  std::uint64_t seed = 0;
+  bool want_logp = true;  // the caller will read logp after this step
+  Evaluations evaluations;
+
+  At at(std::uint64_t step) { return {seed, step, scratch}; }
+};
+
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+
+  virtual std::string name() const = 0;
+  virtual std::vector<Parameter> parameters() const = 0;
+
+  // The step size now in force, where the sampler has one.
+  virtual std::optional<double> step_size() const { return std::nullopt; }
+
+  // Leaves the target invariant. False for unadjusted samplers, whose draws are biased.
+  virtual bool exact() const = 0;
+  // Satisfies detailed balance with respect to its stationary law on every target.
+  virtual bool reversible() const = 0;
+
+  // One transition of every row. On entry the tile holds logp (if the sampler is exact) and score
+  // of its states; on return those of the new states, and step has grown by one. Neither throws nor
+  // allocates.
+  virtual void step(const Target& target, Tile& tile, Workspace& work,
+                    std::span<StepInfo> info) const = 0;
+
+  // The exact probabilities T(x, y) of one transition between all states of a small space, and the
+  // expected acceptance probability of each state: what the conformance tests are made of.
+  virtual void transition_matrix(const StateTable& table, Rows<double> matrix,
+                                 std::span<double> acceptance) const = 0;
+
+  // Tuning in warm-up. `tuning` is the tuned parameter on a scale on which a change by one matters
+  // about equally everywhere; larger means bolder. A sampler with nothing to tune has none.
+  struct Tuning {
+    double start, low, high;
+    double acceptance;  // the mean acceptance probability to reach
+  };
+  virtual std::optional<Tuning> tuning() const { return std::nullopt; }
+  // The sampler at a value of the tuned parameter, to be used in warm-up or, finally, for draws.
+  enum class Phase { warmup, draws };
+  virtual std::unique_ptr<Sampler> tuned(double value, Phase phase) const;
+};
+
+}  // namespace saltus

@@ -1,0 +1,28 @@
+// The paper's Ising model on a rectangular lattice: logp(s) = a s'Ws + b sum_i s_i, s in {-1,
+// +1}^d, W the 0/1 adjacency matrix, so every edge counts twice. On a periodic lattice a side of
+// length two has one edge, not two, between its sites.
+#pragma once
+
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+class IsingLattice final : public Target {
+ public:
+  IsingLattice(int rows, int cols, bool periodic, double a, double b);
+
+  std::string name() const override { return "ising-lattice"; }
+  const Domain& domain() const override { return domain_; }
+  void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
+  void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                      Rows<double> score) const override;
+  std::vector<int> shape() const override { return {rows_, cols_}; }
+
+ private:
+  int rows_, cols_;
+  bool periodic_;
+  double a_, b_;
+  Domain domain_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,34 @@
+// Independent Poisson counts: logp(x) = sum_i x_i log(rate_i) - log(x_i!), x_i = 0, 1, 2, ...
+//
+// The extension is the gamma function: score = log(rate) - digamma(x + 1). Counts up to 65,535 are
+// represented, so rates are limited to where more has no weight (60,000: 22 standard deviations).
+#pragma once
+
+#include <vector>
+
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+class Poisson final : public Target {
+ public:
+  static constexpr double kMaxRate = 60000;
+
+  explicit Poisson(const std::vector<double>& rates);
+
+  std::string name() const override { return "poisson"; }
+  const Domain& domain() const override { return domain_; }
+  void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
+  void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                      Rows<double> score) const override;
+
+ private:
+  template <class T>
+  void evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const;
+
+  std::vector<double> log_rate_;
+  Domain domain_;
+  std::vector<double> log_factorial_, digamma_;  // by count
+};
+
+}  // namespace saltus

@@ -1,0 +1,50 @@
+// Log-quadratic models: logp(v) = sum over entries w v_i v_j + sum_i b_i v_i, on ordered levels.
+//
+// The gradient is S v + b with the symmetric S = A + A'. A diagonal entry stays in the gradient
+// (2 w v_i), where it acts like a change of the step size; see docs/correctness.md.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+// One term w v_i v_j.
+struct Coupling {
+  int i, j;
+  double weight;
+};
+
+class Quadratic final : public Target {
+ public:
+  // Storage::automatic keeps the matrix dense when more than a quarter of it is filled.
+  enum class Storage { automatic, sparse, dense };
+  Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
+            std::vector<double> field, Storage storage = Storage::automatic);
+  ~Quadratic() override;
+
+  std::string name() const override { return name_; }
+  const Domain& domain() const override { return domain_; }
+  void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
+  void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                      Rows<double> score) const override;
+  int preferred_tile() const override { return dense() ? 64 : 16; }
+  bool dense() const;
+
+ private:
+  struct Matrix;
+  std::string name_;
+  Domain domain_;
+  std::vector<double> field_;
+  std::vector<float> field_single_;
+  std::unique_ptr<Matrix> matrix_;
+};
+
+// The Ising model on any graph: spins, each pair once, no pair (i, i).
+std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
+                                      std::vector<double> field,
+                                      Quadratic::Storage storage = Quadratic::Storage::automatic);
+
+}  // namespace saltus

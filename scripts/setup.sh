@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that saltus needs and that are missing. Works as root and with sudo;
+# does nothing, quickly, when all are there.
+set -euo pipefail
+
+build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-dev libnetcdf-dev"
+test="libgtest-dev librandom123-dev python3 python3-numpy python3-xarray python3-netcdf4"
+case "${1:-build}" in
+  build) packages="$build" ;;
+  test) packages="$build $test" ;;
+  bench) packages="$build libbenchmark-dev" ;;
+  fuzz) packages="$build clang libclang-rt-14-dev" ;;
+  lint) packages="$build $test clang-tidy clang-format" ;;
+  *) echo "usage: $0 [build|test|bench|fuzz|lint]" >&2; exit 64 ;;
+esac
+
+missing=""
+for package in $packages; do
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "Missing packages:$missing. Install them, or install sudo." >&2; exit 69; }
+  as_root="sudo"
+fi
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086
+$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null

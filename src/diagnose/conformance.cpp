@@ -1,0 +1,164 @@
+#include "saltus/diagnose/conformance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/diagnose/distance.hpp"
+#include "saltus/run/ensemble.hpp"
+
+namespace saltus {
+namespace {
+
+int row(std::size_t s) {
+  return static_cast<int>(s);
+}
+
+}  // namespace
+
+// Grassmann, Taksar & Heyman (1985): eliminates states without a subtraction, so that even tiny
+// probabilities keep their relative accuracy.
+std::vector<double> stationary_law(Rows<const double> matrix) {
+  const int n = matrix.rows;
+  RowBuffer<double> copy(n, n);
+  const Rows<double> a = copy.view();
+  for (int i = 0; i < n; ++i) std::copy_n(matrix[i], n, a[i]);
+  for (int k = n - 1; k > 0; --k) {
+    double leaving = 0;
+    for (int j = 0; j < k; ++j) leaving += a[k][j];
+    for (int i = 0; i < k; ++i) {
+      a[i][k] /= leaving;
+      for (int j = 0; j < k; ++j) a[i][j] += a[i][k] * a[k][j];
+    }
+  }
+  std::vector<double> law(static_cast<std::size_t>(n));
+  law[0] = 1;
+  double sum = 1;
+  for (int k = 1; k < n; ++k) {
+    double& weight = law[static_cast<std::size_t>(k)];
+    for (int i = 0; i < k; ++i) weight += law[static_cast<std::size_t>(i)] * a[i][k];
+    sum += weight;
+  }
+  for (double& weight : law) weight /= sum;
+  return law;
+}
+
+Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
+  const std::size_t n = table.size();
+  const std::span<const double> pi = table.probability();
+  const RowBuffer<double> buffer(row(n), row(n));
+  const Rows<double> t = buffer.view();
+  std::vector<double> acceptance(n), image(n);
+  sampler.transition_matrix(table, t, acceptance);
+
+  Conformance result;
+  for (std::size_t x = 0; x < n; ++x) {
+    double sum = 0;
+    for (std::size_t y = 0; y < n; ++y) {
+      const double p = t[row(x)][y];
+      if (!(p >= 0)) result.rows = std::numeric_limits<double>::infinity();
+      sum += p;
+      image[y] += pi[x] * p;
+      const double defect = std::abs(pi[x] * p - pi[y] * t[row(y)][x]);
+      result.reversibility = std::max(result.reversibility, defect);
+    }
+    result.rows = std::max(result.rows, std::abs(sum - 1));
+    result.acceptance += pi[x] * acceptance[x];
+  }
+  for (std::size_t y = 0; y < n; ++y) {
+    result.invariance = std::max(result.invariance, std::abs(image[y] - pi[y]));
+  }
+  result.stationary = stationary_law(t);
+  result.l1 = l1(result.stationary, pi);
+  return result;
+}
+
+namespace {
+
+// Counts where one step from state `from` leads, with many chains in the role of repetitions.
+class CountSteps final : public StepObserver {
+ public:
+  CountSteps(const StateTable& table, std::vector<std::uint64_t>& counts)
+      : table_(table), counts_(counts) {}
+  bool wants_logp(std::uint64_t) const override { return true; }
+  void after_step(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
+    for (int r = 0; r < tile.rows(); ++r) ++counts_.at(table_.index(tile.x[r]));
+  }
+
+ private:
+  const StateTable& table_;
+  std::vector<std::uint64_t>& counts_;
+};
+
+// The table cuts an unbounded domain off; in its upper half the real chain may step over the edge.
+bool near_the_cut(const StateTable& table, std::size_t s) {
+  const Domain& domain = table.domain();
+  for (int i = 0; domain.unbounded() && i < domain.dim(); ++i) {
+    if (2 * table.state(s)[i] >= domain.levels(i)) return true;
+  }
+  return false;
+}
+
+// Wilson & Hilferty (1931): (chi^2 / k)^(1/3) is close to normal.
+double chi_square_tail(double chi_square, double degrees) {
+  if (degrees <= 0) return 1;
+  const double v = 2 / (9 * degrees);
+  const double z = (std::cbrt(chi_square / degrees) - (1 - v)) / std::sqrt(v);
+  return 0.5 * std::erfc(z / std::sqrt(2.0));
+}
+
+void add_row(StepCheck& result, const double* probability, const std::vector<std::uint64_t>& counts,
+             double steps) {
+  double pooled_expected = 0, pooled_seen = 0, cells = 0;
+  const auto cell = [&](double expected, double seen) {
+    result.chi_square += (seen - expected) * (seen - expected) / expected;
+    ++cells;
+  };
+  for (std::size_t y = 0; y < counts.size(); ++y) {
+    const double expected = probability[y] * steps;
+    const auto seen = static_cast<double>(counts[y]);
+    if (probability[y] == 0 && counts[y] > 0) result.impossible = true;
+    if (expected >= 5) {
+      cell(expected, seen);
+    } else {
+      pooled_expected += expected;
+      pooled_seen += seen;
+    }
+  }
+  if (pooled_expected >= 5) cell(pooled_expected, pooled_seen);
+  result.degrees += std::max(0.0, cells - 1);
+}
+
+}  // namespace
+
+StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,
+                      std::uint64_t steps, std::uint64_t seed) {
+  const std::size_t n = table.size();
+  const int chains = 64;
+  const RowBuffer<double> buffer(row(n), row(n));
+  std::vector<double> acceptance(n);
+  sampler.transition_matrix(table, buffer.view(), acceptance);
+  StepCheck result;
+  const RowBuffer<Symbol> start(chains, table.domain().dim());
+  for (std::size_t from = 0; from < n; ++from) {
+    if (near_the_cut(table, from)) continue;
+    std::vector<std::uint64_t> counts(n);
+    CountSteps observer(table, counts);
+    for (int r = 0; r < chains; ++r) {
+      std::copy_n(table.state(from), table.domain().dim(), start.view()[r]);
+    }
+    const std::uint64_t repeats = std::max<std::uint64_t>(1, steps / chains);
+    Ensemble ensemble(target, chains, 0, 1, seed + from);
+    for (std::uint64_t k = 0; k < repeats; ++k) {
+      ensemble.start_from(start.view());
+      ensemble.evaluate();
+      ensemble.advance(sampler, 1, observer);
+    }
+    result.steps += repeats * chains;
+    add_row(result, buffer.view()[row(from)], counts, static_cast<double>(repeats * chains));
+  }
+  result.p_value = chi_square_tail(result.chi_square, result.degrees);
+  return result;
+}
+
+}  // namespace saltus

@@ -1,0 +1,122 @@
+#include "saltus/diagnose/exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "saltus/core/error.hpp"
+#include "saltus/core/parallel.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kBlock = 2048;  // states evaluated together, about
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+// States are (head, tail): the tail runs through all levels of the last coordinates, one block for
+// each head. Marginal weights of tails and heads are all that means need.
+struct Split {
+  int first_tail;  // coordinates from here on are the tail
+  std::size_t heads = 1, tails = 1;
+
+  explicit Split(const Domain& domain) : first_tail(domain.dim()) {
+    while (first_tail > 0 && tails * at(domain.levels(first_tail - 1)) <= kBlock) {
+      tails *= at(domain.levels(--first_tail));
+    }
+    for (int i = 0; i < first_tail; ++i) heads *= at(domain.levels(i));
+  }
+};
+
+// Writes the levels that `number` stands for into coordinates [first, last) of x.
+void write_state(const Domain& domain, std::size_t number, int first, int last, Symbol* x) {
+  for (int i = last - 1; i >= first; --i) {
+    x[i] = static_cast<Symbol>(number % at(domain.levels(i)));
+    number /= at(domain.levels(i));
+  }
+}
+
+// One thread's share: weights relative to exp(reference).
+struct Share {
+  RowBuffer<Symbol> states;
+  std::vector<double> logp, tail_weight;
+  std::vector<std::pair<std::size_t, double>> head_weight;
+  double reference = -INFINITY;
+  Scratch scratch;
+
+  Share(const Domain& domain, const Split& split)
+      : states(static_cast<int>(split.tails), domain.dim()),
+        logp(split.tails),
+        tail_weight(split.tails) {
+    for (std::size_t t = 0; t < split.tails; ++t) {
+      write_state(domain, t, split.first_tail, domain.dim(), states.view()[static_cast<int>(t)]);
+    }
+  }
+
+  void move_reference(double to) {
+    const double factor = std::exp(reference - to);
+    for (double& w : tail_weight) w *= factor;
+    for (auto& [head, w] : head_weight) w *= factor;
+    reference = to;
+  }
+
+  void add_head(const Target& target, const Split& split, std::size_t head) {
+    const Rows<Symbol> x = states.view();
+    write_state(target.domain(), head, 0, split.first_tail, x[0]);
+    for (int t = 1; t < x.rows; ++t) std::copy_n(x[0], split.first_tail, x[t]);
+    target.evaluate({0, 0, scratch}, x, logp.data(), {});
+    const double top = *std::max_element(logp.begin(), logp.end());
+    if (top > reference) move_reference(top);
+    double sum = 0;
+    for (std::size_t t = 0; t < split.tails; ++t) {
+      const double w = std::exp(logp[t] - reference);
+      tail_weight[t] += w;
+      sum += w;
+    }
+    head_weight.emplace_back(head, sum);
+  }
+};
+
+void add_means(const Domain& domain, std::size_t number, int first, int last, double weight,
+               std::vector<double>& means) {
+  std::vector<Symbol> x(at(domain.dim()));
+  write_state(domain, number, first, last, x.data());
+  for (int i = first; i < last; ++i) means[at(i)] += weight * domain.value(x[at(i)]);
+}
+
+}  // namespace
+
+ExactAnswer exact_answer(const Target& target, int threads) {
+  const Domain& domain = target.domain();
+  if (domain.unbounded())
+    throw UsageError("the model's integers are unbounded: they cannot be gone through");
+  const Split split(domain);
+  ThreadPool pool(threads);
+  std::vector<std::unique_ptr<Share>> shares;
+  for (int t = 0; t < pool.threads(); ++t) shares.push_back(std::make_unique<Share>(domain, split));
+  pool.for_each(static_cast<int>(split.heads), [&](int head, int thread) {
+    shares[at(thread)]->add_head(target, split, at(head));
+  });
+
+  double reference = -INFINITY, total = 0;
+  for (const auto& s : shares) reference = std::max(reference, s->reference);
+  ExactAnswer answer{0, std::vector<double>(at(domain.dim()))};
+  for (const auto& s : shares) {
+    if (s->head_weight.empty()) continue;
+    s->move_reference(reference);
+    for (const auto& [head, weight] : s->head_weight) {
+      total += weight;
+      add_means(domain, head, 0, split.first_tail, weight, answer.means);
+    }
+    for (std::size_t t = 0; t < split.tails; ++t) {
+      add_means(domain, t, split.first_tail, domain.dim(), s->tail_weight[t], answer.means);
+    }
+  }
+  for (double& m : answer.means) m /= total;
+  answer.log_z = reference + std::log(total);
+  return answer;
+}
+
+}  // namespace saltus

@@ -1,0 +1,236 @@
+#include "saltus/io/model_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "io/json_fields.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/target/bernoulli.hpp"
+#include "saltus/target/ising_lattice.hpp"
+#include "saltus/target/poisson.hpp"
+#include "saltus/target/potts.hpp"
+#include "saltus/target/quadratic.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::int64_t kMaxDim = 100'000'000;
+
+std::string element(const std::string& field, std::size_t i) {
+  return field + "[" + std::to_string(i) + "]";
+}
+
+std::vector<double> numbers_of_length(JsonFields& fields, const std::string& field, std::size_t n) {
+  std::vector<double> v = fields.numbers(field);
+  if (v.size() != n) {
+    fields.refuse(field, "has " + std::to_string(v.size()) + " entries; there are " +
+                             std::to_string(n) + " coordinates");
+  }
+  return v;
+}
+
+// [[i, j, w], ...]. Pairs are distinct; with `symmetric`, (i, j) and (j, i) are the same pair and
+// (i, i) is not allowed.
+std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, int n,
+                                bool symmetric) {
+  std::vector<Coupling> list;
+  std::set<std::pair<int, int>> seen;
+  for (const Json& entry : fields.array(fields.at(field), field)) {
+    const std::string where = element(field, list.size());
+    if (!entry.is_array() || entry.size() != 3)
+      fields.refuse(where, "is not a triple [i, j, weight]");
+    const int i = static_cast<int>(fields.integer(entry[0], where + "[0]", 0, n - 1));
+    const int j = static_cast<int>(fields.integer(entry[1], where + "[1]", 0, n - 1));
+    const std::string pair = "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+    if (symmetric && i == j)
+      fields.refuse(where, "couples coordinate " + std::to_string(i) + " to itself");
+    if (!seen.insert(symmetric && j < i ? std::pair(j, i) : std::pair(i, j)).second) {
+      fields.refuse(where, "repeats the pair " + pair);
+    }
+    list.push_back({i, j, fields.number(entry[2], where + "[2]")});
+  }
+  return list;
+}
+
+std::unique_ptr<Target> read_ising(JsonFields& fields) {
+  const int n = static_cast<int>(fields.integer(fields.at("n"), "n", 1, kMaxDim));
+  auto field = numbers_of_length(fields, "fields", static_cast<std::size_t>(n));
+  return make_ising(n, couplings(fields, "couplings", n, true), std::move(field));
+}
+
+std::unique_ptr<Target> read_ising_lattice(JsonFields& fields) {
+  const Json& shape = fields.array(fields.at("shape"), "shape");
+  if (shape.size() != 2)
+    fields.refuse("shape", "has " + std::to_string(shape.size()) + " entries, not 2");
+  const int rows = static_cast<int>(fields.integer(shape[0], "shape[0]", 1, kMaxDim));
+  const int cols = static_cast<int>(fields.integer(shape[1], "shape[1]", 1, kMaxDim / rows));
+  return std::make_unique<IsingLattice>(rows, cols, fields.boolean("periodic"), fields.number("a"),
+                                        fields.number("b"));
+}
+
+std::unique_ptr<Target> read_bernoulli(JsonFields& fields) {
+  std::vector<double> logits = fields.numbers("logits");
+  if (logits.empty()) fields.refuse("logits", "is empty");
+  return std::make_unique<Bernoulli>(std::move(logits));
+}
+
+std::vector<int> level_list(JsonFields& fields, const Json& value) {
+  std::vector<int> levels;
+  for (const Json& entry : fields.array(value, "levels")) {
+    levels.push_back(static_cast<int>(
+        fields.integer(entry, element("levels", levels.size()), 2, Domain::kMaxLevels)));
+  }
+  if (levels.empty()) fields.refuse("levels", "is empty");
+  return levels;
+}
+
+Domain quadratic_domain(JsonFields& fields, std::size_t n) {
+  const Json& value = fields.at("levels");
+  std::vector<int> levels =
+      value.is_array()
+          ? level_list(fields, value)
+          : std::vector<int>(
+                n, static_cast<int>(fields.integer(value, "levels", 2, Domain::kMaxLevels)));
+  if (levels.size() != n) {
+    fields.refuse("levels",
+                  "has " + std::to_string(levels.size()) + " entries; b has " + std::to_string(n));
+  }
+  const std::string values = fields.has("values") ? fields.string("values") : "index";
+  if (values == "index") return Domain::ordered(std::move(levels));
+  if (values != "spin")
+    fields.refuse("values", "is \"" + values + "\"; it must be \"index\" or \"spin\"");
+  const auto odd = std::find_if(levels.begin(), levels.end(), [](int l) { return l != 2; });
+  if (odd != levels.end()) {
+    fields.refuse("levels",
+                  "has a coordinate with " + std::to_string(*odd) + " levels, but spins have 2");
+  }
+  return Domain::spin(static_cast<int>(n));
+}
+
+std::unique_ptr<Target> read_quadratic(JsonFields& fields) {
+  std::vector<double> b = fields.numbers("b");
+  if (b.empty()) fields.refuse("b", "is empty");
+  Domain domain = quadratic_domain(fields, b.size());
+  auto a = couplings(fields, "A", domain.dim(), false);
+  return std::make_unique<Quadratic>("quadratic", std::move(domain), a, std::move(b));
+}
+
+// A list of rows of numbers, one after the other; row i must have lengths[i] entries.
+std::vector<double> rows_of_numbers(JsonFields& fields, const Json& value, const std::string& where,
+                                    const std::vector<int>& lengths) {
+  if (fields.array(value, where).size() != lengths.size()) {
+    fields.refuse(where, "has " + std::to_string(value.size()) + " rows, not " +
+                             std::to_string(lengths.size()));
+  }
+  std::vector<double> all;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::vector<double> row = fields.numbers(value[i], element(where, i));
+    if (row.size() != static_cast<std::size_t>(lengths[i])) {
+      fields.refuse(element(where, i), "has " + std::to_string(row.size()) + " entries, not " +
+                                           std::to_string(lengths[i]));
+    }
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+PottsEdge potts_edge(JsonFields& fields, const Json& entry, const std::string& where,
+                     const std::vector<int>& levels) {
+  if (!entry.is_object()) fields.refuse(where, "is not an object");
+  for (const auto& [key, value] : entry.items()) {
+    if (key != "between" && key != "table")
+      fields.refuse(where, "has an unknown field '" + key + "'");
+  }
+  if (!entry.contains("between") || !entry.contains("table"))
+    fields.refuse(where, "needs between and table");
+  const Json& between = entry["between"];
+  if (!between.is_array() || between.size() != 2)
+    fields.refuse(where + ".between", "is not a pair [i, j]");
+  const auto last = static_cast<std::int64_t>(levels.size()) - 1;
+  const int i = static_cast<int>(fields.integer(between[0], where + ".between[0]", 0, last));
+  const int j = static_cast<int>(fields.integer(between[1], where + ".between[1]", 0, last));
+  if (i == j) fields.refuse(where + ".between", "joins site " + std::to_string(i) + " to itself");
+  const std::vector<int> lengths(static_cast<std::size_t>(levels[static_cast<std::size_t>(i)]),
+                                 levels[static_cast<std::size_t>(j)]);
+  return {i, j, rows_of_numbers(fields, entry["table"], where + ".table", lengths)};
+}
+
+std::unique_ptr<Target> read_potts(JsonFields& fields) {
+  const std::vector<int> levels = level_list(fields, fields.at("levels"));
+  std::vector<double> unary = rows_of_numbers(fields, fields.at("unary"), "unary", levels);
+  std::vector<PottsEdge> edges;
+  std::set<std::pair<int, int>> seen;
+  for (const Json& entry : fields.array(fields.at("pairwise"), "pairwise")) {
+    const std::string where = element("pairwise", edges.size());
+    const PottsEdge& e = edges.emplace_back(potts_edge(fields, entry, where, levels));
+    if (!seen.insert(std::minmax(e.i, e.j)).second) {
+      fields.refuse(where,
+                    "repeats the pair (" + std::to_string(e.i) + ", " + std::to_string(e.j) + ")");
+    }
+  }
+  return std::make_unique<Potts>(Domain::categorical(levels), std::move(unary), std::move(edges));
+}
+
+std::unique_ptr<Target> read_poisson(JsonFields& fields) {
+  const std::vector<double> rates = fields.numbers("rate");
+  if (rates.empty()) fields.refuse("rate", "is empty");
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (rates[i] > 0 && rates[i] <= Poisson::kMaxRate) continue;
+    fields.refuse(element("rate", i),
+                  "is " + Json(rates[i]).dump() + "; it must be above 0 and at most 60000");
+  }
+  return std::make_unique<Poisson>(rates);
+}
+
+std::unique_ptr<Target> read_target(const Json& json, const std::string& source) {
+  static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
+      {"bernoulli", read_bernoulli}, {"ising", read_ising}, {"ising-lattice", read_ising_lattice},
+      {"poisson", read_poisson},     {"potts", read_potts}, {"quadratic", read_quadratic},
+  };
+  JsonFields fields(json, source);
+  const std::string kind = fields.string("model");
+  const auto it = kinds.find(kind);
+  if (it == kinds.end()) {
+    std::string known;
+    for (const auto& [name, read] : kinds) known += (known.empty() ? "" : ", ") + name;
+    fields.refuse("model", "is \"" + kind + "\"; it must be one of " + known);
+  }
+  std::unique_ptr<Target> target = it->second(fields);
+  fields.finish();
+  return target;
+}
+
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& source) {
+  try {
+    const Json json = Json::parse(text);
+    return {read_target(json, source), json.dump()};
+  } catch (const Json::exception& e) {
+    throw DataError(source + ": not valid JSON (" + e.what() + ")");
+  }
+}
+
+Model load_model(const std::string& file_or_name) {
+  for (const BuiltInModel& model : built_in_models()) {
+    if (model.name == file_or_name) return parse_model(model.text, model.name);
+  }
+  std::error_code ignored;
+  std::ifstream file;
+  if (!std::filesystem::is_directory(file_or_name, ignored))
+    file.open(file_or_name, std::ios::binary);
+  if (!file.is_open()) {
+    throw FileError("there is no model file and no built-in model '" + file_or_name +
+                        "' ('saltus models' lists the built-in ones)",
+                    false);
+  }
+  return parse_model({std::istreambuf_iterator<char>(file), {}}, file_or_name);
+}
+
+}  // namespace saltus

@@ -1,0 +1,70 @@
+// Discrete Langevin proposal for coordinates with any number of levels: the specification.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/level_range.hpp"
+#include "ops/ops.hpp"
+#include "ops/passes.hpp"
+
+namespace saltus::ops::scalar {
+namespace {
+
+double logit(const LevelsLaw& law, int i, int x, const float* score, int k) {
+  const double penalty{law.penalty[law.uniform ? 0 : i]};
+  const double step = k - x;
+  if (law.domain->kind() == Domain::Kind::ordered) {
+    return double{law.half_spacing} * double{score[i]} * step - penalty * step * step;
+  }
+  const float* of_level = score + law.domain->score_begin(i);
+  return (double{of_level[k]} - double{of_level[x]}) / 2 - (k == x ? 0.0 : penalty);
+}
+
+// log of the sum over the coordinate's candidate levels of exp(logit).
+double log_normaliser(const LevelsLaw& law, int i, int x, const float* score) {
+  const LevelRange range = candidate_levels(law, i, x);
+  double top = -INFINITY, sum = 0;
+  for (int k = range.first; k <= range.last; ++k) {
+    const double a = logit(law, i, x, score, k);
+    if (std::isnan(a)) return NAN;
+    top = std::max(top, a);
+  }
+  for (int k = range.first; k <= range.last; ++k) {
+    sum += std::exp(logit(law, i, x, score, k) - top);
+  }
+  return top + std::log(sum);
+}
+
+}  // namespace
+
+Proposed propose_levels(const LevelsLaw& law, const Symbol* x, const float* score, Symbol* y,
+                        const Stream& stream, bool want_log_q, float*) {
+  Proposed out;
+  for (int i = 0; i < law.domain->dim(); ++i) {
+    const LevelRange range = candidate_levels(law, i, x[i]);
+    const double norm = log_normaliser(law, i, x[i], score);
+    const double u = (stream.word(static_cast<std::uint32_t>(i)) + 0.5) * 0x1p-32;
+    double below = 0;
+    int k = range.first;
+    for (; k < range.last; ++k) {
+      below += std::exp(logit(law, i, x[i], score, k) - norm);
+      if (u < below) break;
+    }
+    if (std::isnan(norm)) k = x[i];
+    y[i] = static_cast<Symbol>(k);
+    out.changes += y[i] != x[i];
+    out.finite = out.finite && !std::isnan(norm);
+    if (want_log_q) out.log_q += logit(law, i, x[i], score, k) - norm;
+  }
+  return out;
+}
+
+double log_q_levels(const LevelsLaw& law, const Symbol* from, const float* score, const Symbol* to,
+                    float*) {
+  double log_q = 0;
+  for (int i = 0; i < law.domain->dim(); ++i) {
+    log_q += logit(law, i, from[i], score, to[i]) - log_normaliser(law, i, from[i], score);
+  }
+  return log_q;
+}
+
+}  // namespace saltus::ops::scalar

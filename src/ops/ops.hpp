@@ -1,0 +1,109 @@
+// The fused passes over a row, in one table per instruction set.
+//
+// Level::scalar is the specification: plain loops, double precision, the C library's exp and log.
+// The other levels are one source (the *_vector.cpp files beside this one) compiled once per
+// instruction set. They work in float with sums in double, and by construction give the same bits
+// at every vector level: sixteen lanes in a fixed order, no fused multiply-add.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "saltus/core/domain.hpp"
+#include "saltus/core/philox.hpp"
+#include "saltus/core/rows.hpp"
+
+namespace saltus::ops {
+
+// The discrete Langevin proposal for two-level coordinates. Flip logit of coordinate i at level
+// x_i:
+//   l_i = -/+ half_span * score_i - penalty_i   (minus when x_i = 1, plus when x_i = 0),
+// half_span = (v_1 - v_0)/2 for level values v, penalty_i = distance^2 / (2 alpha p_i).
+struct TwoLevelLaw {
+  float half_span = 0.5f;
+  const float* penalty = nullptr;  // one for all coordinates, or one each
+  bool uniform = true;
+};
+
+// The same for coordinates with any number of levels: logit of level k at level x,
+//   ordered:      half_spacing * score_i * (k - x) - penalty_i * (k - x)^2,  |k - x| <= window,
+//   categorical:  (score_ik - score_ix) / 2 - penalty_i * [k != x].
+struct LevelsLaw {
+  const Domain* domain = nullptr;
+  float half_spacing = 0.5f;
+  const float* penalty = nullptr;
+  bool uniform = true;
+  int window = 0;  // 0: all levels
+};
+
+struct Proposed {
+  double log_q = 0;  // log probability of what was drawn; 0 when not wanted
+  std::uint32_t changes = 0;
+  bool finite = true;  // no logit was NaN
+};
+
+struct Lattice {
+  int rows, cols;
+  bool periodic;
+  float a2, b;  // 2a and b: score = a2 * (sum of neighbours) + b
+};
+
+// Integer sums from which logp of a lattice row follows exactly.
+struct LatticeSums {
+  std::int64_t pairs = 0;  // sum over sites of s_i * (sum of its neighbours): each edge twice
+  std::int64_t spins = 0;  // sum of s_i
+};
+
+// A symmetric matrix by rows, and a field.
+struct SparseFields {
+  int n;
+  const std::int64_t* begin;  // n + 1
+  const std::int32_t* column;
+  const float* weight;
+  const float* field;
+  float first_value, spacing;
+};
+
+struct Ops {
+  // Draws y from the proposal at x. The stream's word i belongs to coordinate i.
+  Proposed (*propose_two_level)(const TwoLevelLaw&, int n, const Symbol* x, const float* score,
+                                Symbol* y, const Stream&, bool want_log_q);
+  // log q(to | from).
+  double (*log_q_two_level)(const TwoLevelLaw&, int n, const Symbol* from, const float* score,
+                            const Symbol* to);
+  // `room` holds at least room_for_levels(domain) floats.
+  Proposed (*propose_levels)(const LevelsLaw&, const Symbol* x, const float* score, Symbol* y,
+                             const Stream&, bool want_log_q, float* room);
+  double (*log_q_levels)(const LevelsLaw&, const Symbol* from, const float* score, const Symbol* to,
+                         float* room);
+  // Score (where not null) and sums of one lattice state.
+  LatticeSums (*lattice)(const Lattice&, const Symbol* x, float* score);
+  // Fields (S v + b)_i of up to 16 rows and, where logp is not null, v'Sv/2 + b'v.
+  // `room` holds 16 n floats.
+  void (*sparse_fields)(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
+                        float* room);
+};
+
+enum class Level { scalar, baseline, avx2, avx512 };
+
+std::string_view name(Level level);
+// The levels that this machine can run, scalar first, best last.
+std::span<const Level> levels();
+const Ops& ops(Level level);
+// The level in use: the best one, or what the environment variable SALTUS_LEVEL names.
+Level active_level();
+inline const Ops& active() {
+  return ops(active_level());
+}
+
+constexpr int kLanes = 16;  // lanes of the fixed summation order
+constexpr int kGroup = 64;  // coordinates that share one set of random blocks
+
+// Weights of one coordinate's levels, padded to 16, and their sums by 16.
+inline std::size_t room_for_levels(const Domain& domain) {
+  return static_cast<std::size_t>(domain.max_levels() + domain.max_levels() / kLanes + 2 * kLanes);
+}
+
+}  // namespace saltus::ops

@@ -1,0 +1,23 @@
+// Declarations of one instruction set's passes; see ops.hpp for what each does.
+#pragma once
+
+#include "ops/ops.hpp"
+
+namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
+
+Proposed propose_two_level(const TwoLevelLaw&, int n, const Symbol* x, const float* score,
+                           Symbol* y, const Stream&, bool want_log_q);
+double log_q_two_level(const TwoLevelLaw&, int n, const Symbol* from, const float* score,
+                       const Symbol* to);
+Proposed propose_levels(const LevelsLaw&, const Symbol* x, const float* score, Symbol* y,
+                        const Stream&, bool want_log_q, float* room);
+double log_q_levels(const LevelsLaw&, const Symbol* from, const float* score, const Symbol* to,
+                    float* room);
+LatticeSums lattice(const Lattice&, const Symbol* x, float* score);
+void sparse_fields(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
+                   float* room);
+
+// This instruction set's table.
+extern const Ops table;
+
+}  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

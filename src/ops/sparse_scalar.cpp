@@ -1,0 +1,26 @@
+// Fields of a pairwise model on a sparse graph: the specification.
+#include "ops/ops.hpp"
+#include "ops/passes.hpp"
+
+namespace saltus::ops::scalar {
+
+void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> score, double* logp,
+                   float*) {
+  const auto value = [&](int r, int i) {
+    return double{m.first_value} + double{m.spacing} * x[r][i];
+  };
+  for (int r = 0; r < x.rows; ++r) {
+    double sum = 0;
+    for (int i = 0; i < m.n; ++i) {
+      double field{m.field[i]};
+      for (auto e = m.begin[i]; e < m.begin[i + 1]; ++e) {
+        field += double{m.weight[e]} * value(r, m.column[e]);
+      }
+      if (score) score[r][i] = static_cast<float>(field);
+      sum += value(r, i) * (field + double{m.field[i]}) / 2;
+    }
+    if (logp) logp[r] = sum;
+  }
+}
+
+}  // namespace saltus::ops::scalar

@@ -1,0 +1,9 @@
+// One instruction set's table. Compiled once per level, the scalar one included.
+#include "ops/passes.hpp"
+
+namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
+
+extern const Ops table = {propose_two_level, log_q_two_level, propose_levels,
+                          log_q_levels,      lattice,         sparse_fields};
+
+}  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

@@ -1,0 +1,179 @@
+// Two-level discrete Langevin proposal in lanes. Compiled once per instruction set.
+#include "ops/ops.hpp"
+#include "ops/passes.hpp"
+#include "ops/vector.hpp"
+
+extern "C" double log(double);
+
+namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
+namespace {
+
+// A coordinate takes its likelier outcome (flip if l >= 0, stay otherwise) with probability
+// 1/(1 + e), e = exp(-|l|), and the other one with e/(1 + e). So
+//   log q = -sum_{unlikelier outcomes} |l_i| - log prod_i (1 + e_i),
+// and each factor 1 + e is in [1, 2]: sixty of them per lane are multiplied before one log is
+// taken.
+struct LogQ {
+  Float product[kParts], likelier_lost[kParts];
+  double total = 0;
+  int groups = 0;
+
+  LogQ() { clear(); }
+  void clear() {
+    for (int p = 0; p < kParts; ++p) product[p] = splat(1.0f), likelier_lost[p] = Float{};
+    groups = 0;
+  }
+  void add(int part, Float size, Float e, Int unlikely) {
+    product[part] *= e + 1.0f;
+    likelier_lost[part] += unlikely ? size : Float{};
+  }
+  void end_group() {
+    if (++groups == 15) flush();
+  }
+  void flush() {
+    double factors = 1, lost = 0;
+    for (int p = 0; p < kParts; ++p) {
+      for (int j = 0; j < kWidth; ++j) {
+        factors *= static_cast<double>(product[p][j]);
+        lost += static_cast<double>(likelier_lost[p][j]);
+      }
+    }
+    total -= lost + log(factors);
+    clear();
+  }
+};
+
+inline Float flip_logit(const TwoLevelLaw& law, Int x, Float score, Float penalty) {
+  const Float drift = score * law.half_span;
+  return (Float)((Int)drift ^ (x << 31)) - penalty;  // the sign of the drift is that of 1 - 2x
+}
+
+inline Int to_int(Half h) {
+  return __builtin_convertvector(h, Int);
+}
+
+struct ProposeState {
+  LogQ log_q;
+  Int changes[kParts] = {};
+  Int not_a_number[kParts] = {};
+};
+
+// 64 coordinates: registers hold coordinates 16 w + part * kWidth + lane, w = 0..3.
+template <bool kWantLogQ>
+inline void propose_group(const TwoLevelLaw& law, const float* penalty, const Symbol* x,
+                          const float* score, Symbol* y, uint32_t first_block, const Stream& stream,
+                          ProposeState& state) {
+  for (int part = 0; part < kParts; ++part) {
+    Word random[4];
+    philox((Word)lanes_from_zero() + (first_block + static_cast<uint32_t>(part * kWidth)), stream,
+           random);
+#pragma GCC unroll 4
+    for (int w = 0; w < 4; ++w) {
+      const int at = 16 * w + part * kWidth;
+      const Int xi = to_int(load<Half>(x + at));
+      const Float l = flip_logit(law, xi, load<Float>(score + at),
+                                 law.uniform ? splat(*penalty) : load<Float>(penalty + at));
+      const Float size = absolute(l);
+      const Float e = exp_minus(size);
+      // 31 random bits, so that the signed conversion serves; small u keep all of them.
+      const Float u = (__builtin_convertvector((Int)(random[w] >> 1), Float) + 0.5f) * 0x1p-31f;
+      const Int unlikely = u * (e + 1.0f) < e;
+      const Int flip = unlikely ^ (l >= 0.0f);
+      store(y + at, __builtin_convertvector(xi ^ (flip & 1), Half));
+      state.changes[part] -= flip;
+      state.not_a_number[part] |= (l != l);
+      if constexpr (kWantLogQ) state.log_q.add(part, size, e, unlikely);
+    }
+  }
+  if constexpr (kWantLogQ) state.log_q.end_group();
+}
+
+// Copies of the last, incomplete group, padded so that a padding coordinate never changes (its
+// logit is -1000) and adds nothing to log q.
+struct Tail {
+  Symbol x[kGroup] = {}, y[kGroup] = {};
+  float score[kGroup] = {}, penalty[kGroup];
+
+  Tail(const TwoLevelLaw& law, int begin, int n, const Symbol* x_in, const float* score_in) {
+    const int count = n - begin;
+    memcpy(x, x_in + begin, sizeof(Symbol) * static_cast<size_t>(count));
+    memcpy(score, score_in + begin, sizeof(float) * static_cast<size_t>(count));
+    for (int i = 0; i < kGroup; ++i) {
+      penalty[i] = i >= count ? 1000.0f : law.uniform ? law.penalty[0] : law.penalty[begin + i];
+    }
+  }
+};
+
+template <bool kWantLogQ>
+Proposed propose(const TwoLevelLaw& law, int n, const Symbol* x, const float* score, Symbol* y,
+                 const Stream& stream) {
+  ProposeState state;
+  const int whole = n / kGroup * kGroup;
+  for (int i = 0; i < whole; i += kGroup) {
+    propose_group<kWantLogQ>(law, law.uniform ? law.penalty : law.penalty + i, x + i, score + i,
+                             y + i, static_cast<uint32_t>(i / 4), stream, state);
+  }
+  if (whole < n) {
+    Tail tail(law, whole, n, x, score);
+    const TwoLevelLaw each{law.half_span, nullptr, false};
+    propose_group<kWantLogQ>(each, tail.penalty, tail.x, tail.score, tail.y,
+                             static_cast<uint32_t>(whole / 4), stream, state);
+    memcpy(y + whole, tail.y, sizeof(Symbol) * static_cast<size_t>(n - whole));
+  }
+  Proposed out;
+  if constexpr (kWantLogQ) {
+    state.log_q.flush();
+    out.log_q = state.log_q.total;
+  }
+  for (int p = 0; p < kParts; ++p) {
+    for (int j = 0; j < kWidth; ++j) {
+      out.changes += static_cast<uint32_t>(state.changes[p][j]);
+      out.finite = out.finite && state.not_a_number[p][j] == 0;
+    }
+  }
+  return out;
+}
+
+inline void log_q_group(const TwoLevelLaw& law, const float* penalty, const Symbol* from,
+                        const float* score, const Symbol* to, LogQ& log_q) {
+  for (int part = 0; part < kParts; ++part) {
+#pragma GCC unroll 4
+    for (int w = 0; w < 4; ++w) {
+      const int at = 16 * w + part * kWidth;
+      const Int xi = to_int(load<Half>(from + at));
+      const Float l = flip_logit(law, xi, load<Float>(score + at),
+                                 law.uniform ? splat(*penalty) : load<Float>(penalty + at));
+      const Float size = absolute(l);
+      const Int flip = xi != to_int(load<Half>(to + at));
+      log_q.add(part, size, exp_minus(size), flip ^ (l >= 0.0f));
+    }
+  }
+  log_q.end_group();
+}
+
+}  // namespace
+
+Proposed propose_two_level(const TwoLevelLaw& law, int n, const Symbol* x, const float* score,
+                           Symbol* y, const Stream& stream, bool want_log_q) {
+  return want_log_q ? propose<true>(law, n, x, score, y, stream)
+                    : propose<false>(law, n, x, score, y, stream);
+}
+
+double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const float* score,
+                       const Symbol* to) {
+  LogQ log_q;
+  const int whole = n / kGroup * kGroup;
+  for (int i = 0; i < whole; i += kGroup) {
+    log_q_group(law, law.uniform ? law.penalty : law.penalty + i, from + i, score + i, to + i,
+                log_q);
+  }
+  if (whole < n) {
+    Tail tail(law, whole, n, from, score);
+    memcpy(tail.y, to + whole, sizeof(Symbol) * static_cast<size_t>(n - whole));
+    log_q_group({law.half_span, nullptr, false}, tail.penalty, tail.x, tail.score, tail.y, log_q);
+  }
+  log_q.flush();
+  return log_q.total;
+}
+
+}  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

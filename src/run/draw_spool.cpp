@@ -1,0 +1,231 @@
+#include "saltus/run/draw_spool.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw FileError("cannot " + what + ": " + std::strerror(errno), true);
+}
+
+int open_unnamed() {
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  std::string name = folder + "/saltus-draws-XXXXXX";
+  const int file = ::mkstemp(name.data());
+  if (file < 0) fail("create a temporary file in " + folder);
+  ::unlink(name.c_str());
+  return file;
+}
+
+int open_named(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) fail("write " + path.string());
+  return file;
+}
+
+void write_all(int file, std::uint64_t offset, const void* data, std::size_t size) {
+  const char* from = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::pwrite(file, from, size, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("write the draws");
+    from += n;
+    offset += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+}  // namespace
+
+DrawSpool::DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
+                     const std::filesystem::path& path)
+    : info_(std::move(info)),
+      chains_(chains),
+      coordinates_(std::move(coordinates)),
+      cols_(coordinates_.empty() ? static_cast<std::size_t>(dim) : coordinates_.size()),
+      width_(info_.levels <= 256 ? 1 : 2),
+      file_(path.empty() ? open_unnamed() : open_named(path)),
+      made_(static_cast<std::size_t>(chains)) {}
+
+DrawSpool::~DrawSpool() {
+  ::close(file_);
+}
+
+std::size_t DrawSpool::bytes_per_draw() const {
+  return static_cast<std::size_t>(chains_) * (cols_ * width_ + sizeof(double) + sizeof(float));
+}
+
+std::uint64_t DrawSpool::block_bytes(std::uint64_t draws) const {
+  return sizeof(std::uint64_t) + draws * bytes_per_draw();
+}
+
+void DrawSpool::begin_round(std::uint64_t draws) {
+  room_ = draws;
+  const std::size_t rows = draws * static_cast<std::size_t>(chains_);
+  states_.resize(states_bytes(rows));
+  logp_.resize(rows);
+  acceptance_.resize(rows);
+  std::fill(made_.begin(), made_.end(), 0);
+}
+
+void DrawSpool::record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) {
+  for (int r = 0; r < tile.rows(); ++r) {
+    const std::size_t chain = tile.first_chain + static_cast<std::size_t>(r);
+    const std::size_t row = chain * room_ + draw;
+    const Symbol* x = tile.x[r];
+    std::byte* out = states_.data() + states_bytes(row);
+    for (std::size_t c = 0; c < cols_; ++c) {
+      const Symbol k = coordinates_.empty() ? x[c] : x[coordinates_[c]];
+      if (width_ == 1) {
+        out[c] = static_cast<std::byte>(k);
+      } else {
+        std::memcpy(out + 2 * c, &k, 2);
+      }
+    }
+    logp_[row] = tile.logp[r];
+    acceptance_[row] = static_cast<float>(info[static_cast<std::size_t>(r)].acceptance);
+    made_[chain] = draw + 1;
+  }
+}
+
+void DrawSpool::end_round() {
+  const std::uint64_t draws = made_[0];
+  if (draws == 0) return;
+  std::uint64_t offset = length_;
+  const auto append = [&](const void* data, std::size_t size) {
+    write_all(file_, offset, data, size);
+    offset += size;
+  };
+  append(&draws, sizeof draws);
+  for (std::size_t c = 0; c < made_.size(); ++c) {
+    append(states_.data() + states_bytes(c * room_), states_bytes(draws));
+  }
+  for (std::size_t c = 0; c < made_.size(); ++c)
+    append(logp_.data() + c * room_, draws * sizeof(double));
+  for (std::size_t c = 0; c < made_.size(); ++c)
+    append(acceptance_.data() + c * room_, draws * sizeof(float));
+  blocks_.push_back({length_, draws_, draws});
+  draws_ += draws;
+  length_ = offset;
+}
+
+void DrawSpool::save(ByteWriter& out) const {
+  out.put(length_);
+  out.put(draws_);
+}
+
+// The file may be longer than the checkpoint says: what came after it is made again.
+void DrawSpool::restore(ByteReader& in) {
+  length_ = in.get<std::uint64_t>();
+  draws_ = in.get<std::uint64_t>();
+  if (::ftruncate(file_, std::max<off_t>(0, std::min(static_cast<off_t>(length_),
+                                                     ::lseek(file_, 0, SEEK_END)))) != 0) {
+    fail("shorten the draws");
+  }
+  blocks_.clear();
+  std::uint64_t offset = 0, first = 0;
+  while (offset < length_) {
+    std::uint64_t draws = 0;
+    read_at(offset, &draws, sizeof draws);
+    if (draws == 0 || draws > (length_ - offset) / bytes_per_draw()) break;
+    blocks_.push_back({offset, first, draws});
+    offset += block_bytes(draws);
+    first += draws;
+  }
+  if (offset != length_ || first != draws_)
+    throw DataError("the file of draws does not fit the checkpoint");
+}
+
+const DrawSpool::Block& DrawSpool::block_of(std::size_t draw) const {
+  auto after = std::upper_bound(blocks_.begin(), blocks_.end(), draw,
+                                [](std::size_t d, const Block& b) { return d < b.first; });
+  return *(after - 1);
+}
+
+void DrawSpool::read_at(std::uint64_t offset, void* to, std::size_t size) const {
+  char* out = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t n = ::pread(file_, out, size, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw DataError("the file of draws ends too early");
+    out += n;
+    offset += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+// Calls read(block, first draw within it, count, number of draws already handled).
+template <class F>
+void DrawSpool::for_blocks(std::size_t first, std::size_t count, F&& read) const {
+  for (std::size_t done = 0; done < count;) {
+    const Block& block = block_of(first + done);
+    const std::size_t at = first + done - block.first;
+    const std::size_t n = std::min<std::size_t>(count - done, block.draws - at);
+    read(block, at, n, done);
+    done += n;
+  }
+}
+
+void DrawSpool::read_states(int chain, std::size_t first, Rows<Symbol> x) const {
+  std::vector<std::byte> bytes;
+  for_blocks(first, static_cast<std::size_t>(x.rows),
+             [&](const Block& b, std::size_t at, std::size_t n, std::size_t done) {
+               bytes.resize(states_bytes(n));
+               const std::uint64_t begin =
+                   b.offset + sizeof(std::uint64_t) +
+                   states_bytes(static_cast<std::size_t>(chain) * b.draws + at);
+               read_at(begin, bytes.data(), bytes.size());
+               for (std::size_t t = 0; t < n; ++t) {
+                 const std::byte* row = bytes.data() + states_bytes(t);
+                 Symbol* out = x[static_cast<int>(done + t)];
+                 for (std::size_t c = 0; c < cols_; ++c) {
+                   out[c] = static_cast<Symbol>(row[c * width_]);
+                   if (width_ == 2) std::memcpy(out + c, row + 2 * c, 2);
+                 }
+               }
+             });
+}
+
+void DrawSpool::read_logp(int chain, std::size_t first, std::span<double> out) const {
+  for_blocks(first, out.size(),
+             [&](const Block& b, std::size_t at, std::size_t n, std::size_t done) {
+               const std::size_t rows = b.draws * static_cast<std::size_t>(chains_);
+               const std::uint64_t begin =
+                   b.offset + sizeof(std::uint64_t) + states_bytes(rows) +
+                   sizeof(double) * (static_cast<std::size_t>(chain) * b.draws + at);
+               read_at(begin, out.data() + done, n * sizeof(double));
+             });
+}
+
+void DrawSpool::read_acceptance(int chain, std::size_t first, std::span<float> out) const {
+  for_blocks(first, out.size(),
+             [&](const Block& b, std::size_t at, std::size_t n, std::size_t done) {
+               const std::size_t rows = b.draws * static_cast<std::size_t>(chains_);
+               const std::uint64_t begin =
+                   b.offset + sizeof(std::uint64_t) + states_bytes(rows) + sizeof(double) * rows +
+                   sizeof(float) * (static_cast<std::size_t>(chain) * b.draws + at);
+               read_at(begin, out.data() + done, n * sizeof(float));
+             });
+}
+
+void DrawSpool::keep_at(const std::filesystem::path& path) {
+  const int named = open_named(path);
+  std::vector<std::byte> buffer(1 << 20);
+  for (std::uint64_t at = 0; at < length_; at += buffer.size()) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), length_ - at));
+    read_at(at, buffer.data(), n);
+    write_all(named, at, buffer.data(), n);
+  }
+  ::close(file_);
+  file_ = named;
+}
+
+}  // namespace saltus

@@ -1,0 +1,217 @@
+#include "saltus/run/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::uint64_t kTuningRounds = 100;
+constexpr double kRoundSeconds = 0.05;
+constexpr std::size_t kRoundBytes = std::size_t{32} << 20;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+// Adds up what a round's steps did and passes the draws on.
+class Run::Observer final : public StepObserver {
+ public:
+  Observer(Run& run, bool draws) : run_(run), draws_(draws) {
+    for (Recorder* r : run.recorders_) wants_logp_ = wants_logp_ || r->wants_logp();
+    std::fill(run.round_acceptance_.begin(), run.round_acceptance_.end(), 0.0);
+  }
+
+  bool wants_logp(std::uint64_t step) const override {
+    return draws_ && wants_logp_ && (step + 1) % run_.plan_.thin == 0;
+  }
+
+  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
+    for (std::size_t r = 0; r < info.size(); ++r) {
+      run_.round_acceptance_[tile.first_chain + r] += info[r].acceptance;
+    }
+    if (!draws_) return;
+    for (std::size_t r = 0; r < info.size(); ++r) {
+      ChainTotals& t = run_.totals_[tile.first_chain + r];
+      t.acceptance += info[r].acceptance;
+      t.accepted += info[r].accepted;
+      t.proposed += info[r].proposed;
+      t.changed += info[r].changed;
+      t.nonfinite += info[r].nonfinite;
+    }
+    if ((step + 1) % run_.plan_.thin != 0) return;
+    for (Recorder* recorder : run_.recorders_) recorder->record(tile, info, step / run_.plan_.thin);
+  }
+
+ private:
+  Run& run_;
+  bool draws_, wants_logp_ = false;
+};
+
+Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& plan)
+    : target_(target),
+      original_(std::move(sampler)),
+      plan_(plan),
+      ensemble_(target, plan.chains, plan.tile, plan.threads, plan.seed),
+      totals_(static_cast<std::size_t>(plan.chains)),
+      round_acceptance_(static_cast<std::size_t>(plan.chains)) {
+  if (plan_.thin < 1) throw UsageError("thin must be at least 1");
+  const auto tuning = original_->tuning();
+  if (target.stochastic() && (original_->exact() || tuning)) {
+    throw UsageError("the gradient of " + target.name() +
+                     " is a mini-batch estimate, so there is no " +
+                     "Metropolis test: use dula with a step_size");
+  }
+  if (tuning && plan_.warmup > 0) {
+    adaptation_length_ = std::max<std::uint64_t>(1, plan_.warmup / kTuningRounds);
+    adaptation_.emplace(*tuning, (plan_.warmup + adaptation_length_ - 1) / adaptation_length_);
+    current_ = original_->tuned(adaptation_->value(), Sampler::Phase::warmup);
+  } else if (tuning) {
+    current_ = original_->tuned(tuning->start, Sampler::Phase::draws);
+  } else {
+    current_ = original_;
+  }
+}
+
+void Run::start() {
+  ensemble_.start_random();
+  ensemble_.evaluate();
+}
+
+void Run::start(Rows<const Symbol> states) {
+  ensemble_.start_from(states);
+  ensemble_.evaluate();
+}
+
+std::uint64_t Run::draws_made() const {
+  return warming_up() ? 0 : (ensemble_.step() - plan_.warmup) / plan_.thin;
+}
+
+bool Run::go(const std::function<bool(const RunStatus&)>& between_rounds) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t steps = plan_.warmup + plan_.draws * plan_.thin;
+  while (ensemble_.step() < steps) {
+    const bool warming = warming_up();
+    const std::uint64_t before = ensemble_.step();
+    const auto round_start = std::chrono::steady_clock::now();
+    warming ? warmup_round() : draw_round();
+    round_seconds_ = seconds_since(round_start);
+    seconds_ += round_seconds_;
+    if (!warming) seconds_of_draws_ += round_seconds_;
+    const auto done = static_cast<double>(ensemble_.step() - before);
+    const RunStatus status{warming,
+                           ensemble_.step(),
+                           steps,
+                           seconds_since(start),
+                           done / round_seconds_,
+                           acceptance_of_round() / done};
+    if (between_rounds && !between_rounds(status)) break;
+  }
+  return ensemble_.step() >= steps;
+}
+
+// A round that takes about kRoundSeconds, in units of `unit` steps. Its length depends on the
+// clock, but no draw depends on its length.
+std::uint64_t Run::round_length(std::uint64_t left, std::uint64_t unit) const {
+  std::uint64_t length = round_steps_;
+  if (round_seconds_ < kRoundSeconds / 2) length *= 2;
+  if (round_seconds_ > kRoundSeconds * 2) length /= 2;
+  std::size_t bytes = 1;
+  for (const Recorder* r : recorders_) bytes += r->bytes_per_draw();
+  length = std::min<std::uint64_t>(length, std::max<std::uint64_t>(1, kRoundBytes / bytes) * unit);
+  return std::min(left, std::max<std::uint64_t>(1, length / unit) * unit);
+}
+
+void Run::warmup_round() {
+  const std::uint64_t left = plan_.warmup - ensemble_.step();
+  if (!adaptation_) {
+    round_steps_ = round_length(left, 1);
+    Observer observer(*this, false);
+    ensemble_.advance(*current_, round_steps_, observer);
+  } else {
+    // Tuning happens at fixed steps, whatever the clock says.
+    const std::uint64_t length = std::min(left, adaptation_length_);
+    Observer observer(*this, false);
+    ensemble_.advance(*current_, length, observer);
+    adaptation_->update(acceptance_of_round() / static_cast<double>(length));
+    const bool last = length == left;
+    current_ = original_->tuned(last ? adaptation_->result() : adaptation_->value(),
+                                last ? Sampler::Phase::draws : Sampler::Phase::warmup);
+  }
+  if (warming_up()) return;
+  ensemble_.reset_evaluations();
+}
+
+void Run::draw_round() {
+  const std::uint64_t left = plan_.warmup + plan_.draws * plan_.thin - ensemble_.step();
+  round_steps_ = round_length(left, plan_.thin);
+  for (Recorder* r : recorders_) r->begin_round(round_steps_ / plan_.thin);
+  Observer observer(*this, true);
+  ensemble_.advance(*current_, round_steps_, observer);
+  for (Recorder* r : recorders_) r->end_round();
+}
+
+// Summed over steps, averaged over chains; in the order of the chains, so that it never depends on
+// which thread ran which tile.
+double Run::acceptance_of_round() const {
+  double sum = 0;
+  for (double a : round_acceptance_) sum += a;
+  return sum / static_cast<double>(round_acceptance_.size());
+}
+
+RunStatistics Run::statistics() const {
+  RunStatistics s;
+  s.seconds = seconds_;
+  s.seconds_of_draws = seconds_of_draws_;
+  s.steps = warming_up() ? 0 : ensemble_.step() - plan_.warmup;
+  const double n = static_cast<double>(s.steps) * plan_.chains;
+  for (const ChainTotals& t : totals_) {
+    s.acceptance += t.acceptance;
+    s.accepted += static_cast<double>(t.accepted);
+    s.proposed += static_cast<double>(t.proposed);
+    s.changed += static_cast<double>(t.changed);
+    s.nonfinite += t.nonfinite;
+  }
+  for (double* sum : {&s.acceptance, &s.accepted, &s.proposed, &s.changed}) *sum /= n;
+  const Evaluations e = ensemble_.evaluations();
+  s.logp_evaluations = static_cast<double>(e.logp + evaluations_before_.logp) / n;
+  s.gradient_evaluations = static_cast<double>(e.gradient + evaluations_before_.gradient) / n;
+  return s;
+}
+
+void Run::save(ByteWriter& out) const {
+  ensemble_.save(out);
+  if (adaptation_) adaptation_->save(out);
+  out.put_array(std::span<const ChainTotals>(totals_));
+  Evaluations e = ensemble_.evaluations();
+  e.logp += evaluations_before_.logp;
+  e.gradient += evaluations_before_.gradient;
+  out.put(e);
+  out.put(seconds_);
+  out.put(seconds_of_draws_);
+  for (const Recorder* r : recorders_) r->save(out);
+}
+
+void Run::restore(ByteReader& in) {
+  ensemble_.restore(in);
+  if (ensemble_.step() > plan_.warmup + plan_.draws * plan_.thin) {
+    throw DataError("it has made more steps than the run plans");
+  }
+  if (adaptation_) {
+    adaptation_->restore(in);
+    current_ = warming_up() ? original_->tuned(adaptation_->value(), Sampler::Phase::warmup)
+                            : original_->tuned(adaptation_->result(), Sampler::Phase::draws);
+  }
+  in.get_array(std::span<ChainTotals>(totals_));
+  evaluations_before_ = in.get<Evaluations>();
+  seconds_ = in.get<double>();
+  seconds_of_draws_ = in.get<double>();
+  for (Recorder* r : recorders_) r->restore(in);
+}
+
+}  // namespace saltus

@@ -1,0 +1,202 @@
+#include "saltus/sampler/dlp.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/ops.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+// Where tuning starts: a flip costs 2.5 (alpha = 0.2 for bits, the paper's usual one), a step
+// between neighbouring ordered levels 1.
+constexpr double kStartPenaltyFlip = 2.5, kStartPenaltyOrdered = 1.0;
+
+// The tuned scale. Proposed changes grow like exp(-penalty) when the penalty is large, so there the
+// penalty itself is the natural scale; when it is small, its logarithm is. The two join smoothly
+// at 1.
+double scale_of_penalty(double c) {
+  return c >= 1 ? 1 - c : -std::log(c);
+}
+double penalty_of_scale(double z) {
+  return z <= 0 ? 1 - z : std::exp(-z);
+}
+
+void check_precondition(const std::vector<double>& p, int dim) {
+  if (!p.empty() && static_cast<int>(p.size()) != dim) {
+    throw UsageError("precondition has " + std::to_string(p.size()) +
+                     " factors, but the model has " + std::to_string(dim) + " coordinates");
+  }
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (!(p[i] > 0 && std::isfinite(p[i]))) {
+      throw UsageError("precondition factor " + std::to_string(i) + " is " + std::to_string(p[i]) +
+                       "; it must be a positive number");
+    }
+  }
+}
+
+void check_window(const Domain& domain, int window) {
+  if (window < 0)
+    throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
+  if (domain.unbounded() && window == 0) {
+    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
+  }
+  if (domain.kind() == Domain::Kind::categorical && window != 0) {
+    throw UsageError("a window needs ordered levels, but the model's levels are categorical");
+  }
+}
+
+}  // namespace
+
+Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(std::move(options)) {
+  check_precondition(options_.precondition, domain_.dim());
+  check_window(domain_, options_.window);
+  if (options_.step_size && !(*options_.step_size > 0)) {
+    throw UsageError("step_size is " + std::to_string(*options_.step_size) +
+                     "; it must be above 0");
+  }
+  if (!options_.adapt) options_.adapt = !options_.step_size;
+  if (!*options_.adapt && !options_.step_size) {
+    throw UsageError("adapt=false needs a step_size");
+  }
+  const bool flips = domain_.max_levels() == 2 || domain_.kind() == Domain::Kind::categorical;
+  const double start = flips ? kStartPenaltyFlip : kStartPenaltyOrdered;
+  step_size_ = options_.step_size.value_or(unit() / start);
+  for (double p : options_.precondition) penalty_.push_back(unit() / (step_size_ * p));
+  if (penalty_.empty()) penalty_.push_back(unit() / step_size_);
+  penalty_single_.assign(penalty_.begin(), penalty_.end());
+}
+
+double Dlp::unit() const {
+  if (domain_.kind() == Domain::Kind::categorical) return 1;  // one-hot rows: |e_k - e_c|^2 = 2
+  const double step = options_.distance == DlpOptions::Distance::value ? domain_.spacing() : 1;
+  return step * step / 2;
+}
+
+std::vector<Parameter> Dlp::parameters() const {
+  std::vector<Parameter> list{{"step_size", step_size_}, {"adapt", *options_.adapt}};
+  list.push_back(
+      {"distance", options_.distance == DlpOptions::Distance::index ? "index" : "value"});
+  if (options_.window) list.push_back({"window", std::int64_t{options_.window}});
+  if (!options_.precondition.empty()) {
+    const auto [low, high] =
+        std::minmax_element(options_.precondition.begin(), options_.precondition.end());
+    list.push_back({"precondition_min", *low});
+    list.push_back({"precondition_max", *high});
+  }
+  return list;
+}
+
+std::optional<Sampler::Tuning> Dlp::tuning() const {
+  if (!*options_.adapt) return std::nullopt;
+  const double reach = domain_.kind() == Domain::Kind::categorical ? 1
+                       : options_.window                           ? options_.window
+                                                                   : domain_.max_levels() - 1;
+  const double start = scale_of_penalty(unit() / step_size_);
+  // Beyond `high` the distance term is negligible; there the acceptance rate no longer falls.
+  const double high = scale_of_penalty(1e-3 / (reach * reach));
+  return Tuning{std::min(start, high), -1e4, high, 0.574};
+}
+
+std::unique_ptr<Sampler> Dlp::tuned(double value, Phase phase) const {
+  DlpOptions options = options_;
+  options.step_size = unit() / penalty_of_scale(value);
+  if (phase == Phase::warmup) {
+    options.adjust = true;
+  } else if (!options.adjust) {
+    options.step_size = *options.step_size / 2;
+  }
+  return std::make_unique<Dlp>(domain_, std::move(options));
+}
+
+// The passes over one row, whatever the domain.
+class Dlp::Pass {
+ public:
+  Pass(const Dlp& dlp, Workspace& work)
+      : two_level_(dlp.domain_.two_level()), dim_(dlp.domain_.dim()) {
+    const bool uniform = dlp.penalty_.size() == 1;
+    const auto half = static_cast<float>(dlp.domain_.spacing() / 2);
+    if (two_level_) {
+      flips_ = {half, dlp.penalty_single_.data(), uniform};
+    } else {
+      levels_ = {&dlp.domain_, half, dlp.penalty_single_.data(), uniform, dlp.options_.window};
+      room_ = work.own.get<float>(0, ops::room_for_levels(dlp.domain_));
+    }
+  }
+
+  ops::Proposed propose(const Symbol* x, const float* score, Symbol* y, const Stream& stream,
+                        bool want_log_q) const {
+    return two_level_ ? ops_.propose_two_level(flips_, dim_, x, score, y, stream, want_log_q)
+                      : ops_.propose_levels(levels_, x, score, y, stream, want_log_q, room_);
+  }
+  double log_q(const Symbol* from, const float* score, const Symbol* to) const {
+    return two_level_ ? ops_.log_q_two_level(flips_, dim_, from, score, to)
+                      : ops_.log_q_levels(levels_, from, score, to, room_);
+  }
+
+ private:
+  const ops::Ops& ops_ = ops::active();
+  bool two_level_;
+  int dim_;
+  ops::TwoLevelLaw flips_;
+  ops::LevelsLaw levels_;
+  float* room_ = nullptr;
+};
+
+namespace {
+
+// Metropolis test of row r: log ratio = logp(y) - logp(x) + log q(x | y) - log q(y | x).
+bool metropolis(double log_ratio, double u, StepInfo& info) {
+  info.nonfinite = !std::isfinite(log_ratio);
+  info.acceptance = info.nonfinite ? 0 : std::min(1.0, std::exp(log_ratio));
+  info.accepted = !info.nonfinite && std::log(u) < log_ratio;
+  info.changed = info.accepted ? info.proposed : 0;
+  return info.accepted;
+}
+
+void keep_proposal(Tile& tile, const Tile& y, int r) {
+  std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
+  std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
+  tile.logp[r] = y.logp[r];
+}
+
+}  // namespace
+
+void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info) const {
+  const Pass pass(*this, work);
+  const int rows = tile.rows();
+  Tile& y = work.proposal;
+  double* log_q = work.own.get<double>(1, static_cast<std::size_t>(rows));
+  const auto stream = [&](int r, Purpose purpose) {
+    return Stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose);
+  };
+  for (int r = 0; r < rows; ++r) {
+    const ops::Proposed p = pass.propose(tile.x[r], tile.score[r], y.x[r],
+                                         stream(r, Purpose::propose), options_.adjust);
+    log_q[r] = p.log_q;
+    info[static_cast<std::size_t>(r)] = {1.0, p.changes, p.changes, true, !p.finite};
+  }
+  const bool want_logp = options_.adjust || work.want_logp;
+  target.evaluate(work.at(tile.step + 1), {y.x.data, rows, y.x.cols, y.x.stride},
+                  want_logp ? y.logp : nullptr, {y.score.data, rows, y.score.cols, y.score.stride});
+  work.evaluations.gradient += static_cast<std::uint64_t>(rows);
+  if (want_logp) work.evaluations.logp += static_cast<std::uint64_t>(rows);
+  if (options_.adjust) {
+    for (int r = 0; r < rows; ++r) {
+      const double log_ratio =
+          y.logp[r] - tile.logp[r] + pass.log_q(y.x[r], y.score[r], tile.x[r]) - log_q[r];
+      if (metropolis(log_ratio, stream(r, Purpose::accept).uniform(),
+                     info[static_cast<std::size_t>(r)])) {
+        keep_proposal(tile, y, r);
+      }
+    }
+  } else {
+    std::swap(tile.x.data, y.x.data);
+    std::swap(tile.score.data, y.score.data);
+    std::swap(tile.logp, y.logp);
+  }
+  ++tile.step;
+}
+
+}  // namespace saltus

@@ -1,0 +1,94 @@
+#include "sampler/settings.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+// The whole text as a T, or nothing.
+template <class T>
+std::optional<T> parse(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void refuse(const std::string& key, const std::string& value,
+                         const std::string& wanted) {
+  throw UsageError(key + "=" + value + ": " + key + " must be " + wanted);
+}
+
+// Numbers separated by commas, blanks or line ends; nothing when anything else is there.
+std::optional<std::vector<double>> parse_list(std::string_view text) {
+  std::vector<double> values;
+  const std::string_view separators = ", \t\r\n";
+  std::size_t at = 0;
+  while ((at = text.find_first_not_of(separators, at)) != std::string_view::npos) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    const auto value = parse<double>(text.substr(at, end - at));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    at = end;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::optional<std::string> find_setting(const Settings& settings, const std::string& key) {
+  const auto it = settings.find(key);
+  return it == settings.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<double> number_setting(const Settings& settings, const std::string& key) {
+  const auto text = find_setting(settings, key);
+  if (!text) return std::nullopt;
+  const auto value = parse<double>(*text);
+  if (!value || *value != *value) refuse(key, *text, "a number");
+  return value;
+}
+
+std::optional<int> integer_setting(const Settings& settings, const std::string& key) {
+  const auto text = find_setting(settings, key);
+  if (!text) return std::nullopt;
+  const auto value = parse<int>(*text);
+  if (!value || *value < 1) refuse(key, *text, "a whole number of at least 1");
+  return value;
+}
+
+std::optional<bool> switch_setting(const Settings& settings, const std::string& key) {
+  const auto text = find_setting(settings, key);
+  if (!text) return std::nullopt;
+  if (*text == "true") return true;
+  if (*text == "false") return false;
+  refuse(key, *text, "true or false");
+}
+
+std::vector<double> list_setting(const Settings& settings, const std::string& key) {
+  const auto text = find_setting(settings, key);
+  if (!text) return {};
+  const auto values = parse_list(*text);
+  if (!values || values->empty()) {
+    refuse(key, *text, "numbers separated by commas, or a file of numbers");
+  }
+  return *values;
+}
+
+Settings with_files_read(Settings settings) {
+  const auto it = settings.find("precondition");
+  if (it == settings.end() || parse_list(it->second)) return settings;
+  std::ifstream file(it->second);
+  if (!file) return settings;  // refused with the other values that do not fit
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (!parse_list(content))
+    throw DataError(it->second + ": precondition must be a file of numbers");
+  it->second = std::move(content);
+  return settings;
+}
+
+}  // namespace saltus

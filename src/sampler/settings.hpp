@@ -1,0 +1,19 @@
+// Parameters given as text, turned into values; what does not fit is a UsageError that names it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus {
+
+std::optional<std::string> find_setting(const Settings& settings, const std::string& key);
+std::optional<double> number_setting(const Settings& settings, const std::string& key);
+std::optional<int> integer_setting(const Settings& settings, const std::string& key);
+std::optional<bool> switch_setting(const Settings& settings, const std::string& key);
+// Numbers separated by commas, blanks or line ends.
+std::vector<double> list_setting(const Settings& settings, const std::string& key);
+
+}  // namespace saltus

@@ -1,0 +1,32 @@
+#include "saltus/target/bernoulli.hpp"
+
+namespace saltus {
+
+Bernoulli::Bernoulli(std::vector<double> logits)
+    : logits_(std::move(logits)), domain_(Domain::binary(static_cast<int>(logits_.size()))) {}
+
+template <class T>
+void Bernoulli::evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const {
+  const std::size_t dim = logits_.size();
+  for (int r = 0; r < x.rows; ++r) {
+    double sum = 0;
+    if (logp) {
+      for (std::size_t i = 0; i < dim; ++i) sum += logits_[i] * x[r][i];
+      logp[r] = sum;
+    }
+    if (score) {
+      for (std::size_t i = 0; i < dim; ++i) score[r][i] = static_cast<T>(logits_[i]);
+    }
+  }
+}
+
+void Bernoulli::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const {
+  evaluate_rows(x, logp, score);
+}
+
+void Bernoulli::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                               Rows<double> score) const {
+  evaluate_rows(x, logp, score);
+}
+
+}  // namespace saltus

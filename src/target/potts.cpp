@@ -1,0 +1,75 @@
+#include "saltus/target/potts.hpp"
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Potts::Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> edges)
+    : domain_(std::move(domain)), unary_(std::move(unary)), edges_(std::move(edges)) {
+  if (domain_.kind() != Domain::Kind::categorical)
+    throw UsageError("a Potts model needs categorical levels");
+  if (unary_.size() != at(domain_.score_size())) {
+    throw DataError("unary has " + std::to_string(unary_.size()) + " entries for " +
+                    std::to_string(domain_.score_size()) + " levels");
+  }
+  for (const PottsEdge& e : edges_) {
+    const int n = domain_.dim();
+    if (e.i < 0 || e.j < 0 || e.i >= n || e.j >= n || e.i == e.j) {
+      throw DataError("an edge joins coordinates " + std::to_string(e.i) + " and " +
+                      std::to_string(e.j) + " of " + std::to_string(n));
+    }
+    const std::size_t rows = at(domain_.levels(e.i)), cols = at(domain_.levels(e.j));
+    if (e.table.size() != rows * cols) {
+      throw DataError("the table between " + std::to_string(e.i) + " and " + std::to_string(e.j) +
+                      " has " + std::to_string(e.table.size()) + " entries, not " +
+                      std::to_string(rows * cols));
+    }
+    std::vector<double>& t = transposed_.emplace_back(e.table.size());
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < cols; ++c) t[c * rows + r] = e.table[r * cols + c];
+    }
+  }
+}
+
+template <class T>
+void Potts::evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const {
+  for (int r = 0; r < x.rows; ++r) {
+    const Symbol* c = x[r];
+    double sum = 0;
+    for (int i = 0; i < domain_.dim(); ++i) sum += unary_[at(domain_.score_begin(i) + c[i])];
+    if (score) {
+      for (std::size_t k = 0; k < unary_.size(); ++k) score[r][k] = static_cast<T>(unary_[k]);
+    }
+    for (std::size_t e = 0; e < edges_.size(); ++e) {
+      const auto& [i, j, table] = edges_[e];
+      const int rows = domain_.levels(i), cols = domain_.levels(j);
+      sum += table[at(c[i] * cols + c[j])];
+      if (!score) continue;
+      T* to_i = score[r] + domain_.score_begin(i);
+      T* to_j = score[r] + domain_.score_begin(j);
+      const double* given_j = transposed_[e].data() + at(c[j] * rows);
+      const double* given_i = table.data() + at(c[i] * cols);
+      for (int k = 0; k < rows; ++k) to_i[k] += static_cast<T>(given_j[k]);
+      for (int k = 0; k < cols; ++k) to_j[k] += static_cast<T>(given_i[k]);
+    }
+    if (logp) logp[r] = sum;
+  }
+}
+
+void Potts::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const {
+  evaluate_rows(x, logp, score);
+}
+
+void Potts::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                           Rows<double> score) const {
+  evaluate_rows(x, logp, score);
+}
+
+}  // namespace saltus

@@ -1,0 +1,150 @@
+#include "saltus/target/quadratic.hpp"
+
+#include <algorithm>
+
+#include "ops/dense.hpp"
+#include "ops/ops.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+
+// S = A + A', by rows: sparse always (exact evaluation reads it), dense when that is faster.
+struct Quadratic::Matrix {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int32_t> column;
+  std::vector<double> weight;
+  std::vector<float> weight_single;
+  RowBuffer<float> dense;
+
+  Matrix(int n, const std::vector<Coupling>& couplings) : begin(static_cast<std::size_t>(n) + 1) {
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    for (const Coupling& c : couplings) {
+      if (c.i < 0 || c.j < 0 || c.i >= n || c.j >= n) {
+        throw DataError("a coupling joins coordinates " + std::to_string(c.i) + " and " +
+                        std::to_string(c.j) + ", but they count from 0 to " +
+                        std::to_string(n - 1));
+      }
+      ++begin[at(c.i) + 1];
+      ++begin[at(c.j) + 1];
+    }
+    for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
+    std::vector<std::pair<std::int32_t, double>> entries(at(static_cast<int>(begin.back())));
+    for (const Coupling& c : couplings) {
+      entries[static_cast<std::size_t>(next[at(c.i)]++)] = {c.j, c.weight};
+      entries[static_cast<std::size_t>(next[at(c.j)]++)] = {c.i, c.weight};
+    }
+    sort_and_merge(entries);
+    weight_single.assign(weight.begin(), weight.end());
+  }
+
+  // Columns in order within each row; equal ones (both halves of a diagonal, w_ij and w_ji) added.
+  void sort_and_merge(std::vector<std::pair<std::int32_t, double>>& entries) {
+    std::int64_t read = 0;
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+      const auto first = entries.begin() + read, last = entries.begin() + begin[i + 1];
+      read = begin[i + 1];
+      std::sort(first, last, [](auto& a, auto& b) { return a.first < b.first; });
+      begin[i] = static_cast<std::int64_t>(column.size());
+      for (auto e = first; e != last; ++e) {
+        if (e != first && e->first == (e - 1)->first) {
+          weight.back() += e->second;
+        } else {
+          column.push_back(e->first);
+          weight.push_back(e->second);
+        }
+      }
+    }
+    begin.back() = static_cast<std::int64_t>(column.size());
+  }
+
+  void make_dense(int n) {
+    dense = RowBuffer<float>(n, n);
+    for (int i = 0; i < n; ++i) {
+      for (auto e = begin[static_cast<std::size_t>(i)]; e < begin[static_cast<std::size_t>(i) + 1];
+           ++e) {
+        dense.view()[i][column[static_cast<std::size_t>(e)]] =
+            weight_single[static_cast<std::size_t>(e)];
+      }
+    }
+  }
+};
+
+Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
+                     std::vector<double> field, Storage storage)
+    : name_(std::move(name)), domain_(std::move(domain)), field_(std::move(field)) {
+  const int n = domain_.dim();
+  if (domain_.kind() != Domain::Kind::ordered)
+    throw UsageError("a quadratic model needs ordered levels");
+  if (field_.empty()) field_.resize(static_cast<std::size_t>(n));
+  if (static_cast<int>(field_.size()) != n) {
+    throw DataError("the field has " + std::to_string(field_.size()) + " entries for " +
+                    std::to_string(n) + " coordinates");
+  }
+  field_single_.assign(field_.begin(), field_.end());
+  matrix_ = std::make_unique<Matrix>(n, couplings);
+  const double filled = static_cast<double>(matrix_->column.size()) / n / n;
+  const bool dense =
+      storage == Storage::dense || (storage == Storage::automatic && filled > 0.25 && n >= 32);
+  if (dense) matrix_->make_dense(n);
+}
+
+Quadratic::~Quadratic() = default;
+
+bool Quadratic::dense() const {
+  return static_cast<bool>(matrix_->dense.view());
+}
+
+void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
+                         Rows<float> score) const {
+  const auto first = static_cast<float>(domain_.first_value());
+  const auto spacing = static_cast<float>(domain_.spacing());
+  const std::size_t n = field_.size();
+  if (dense()) {
+    float* room = at.scratch.get<float>(0, n * static_cast<std::size_t>(x.rows) * 2);
+    return ops::dense_fields(matrix_->dense.view(), field_single_.data(), first, spacing, x, score,
+                             logp, room);
+  }
+  const ops::SparseFields fields{static_cast<int>(n),
+                                 matrix_->begin.data(),
+                                 matrix_->column.data(),
+                                 matrix_->weight_single.data(),
+                                 field_single_.data(),
+                                 first,
+                                 spacing};
+  float* room = at.scratch.get<float>(0, n * ops::kLanes);
+  for (int r = 0; r < x.rows; r += ops::kLanes) {
+    const int rows = std::min(ops::kLanes, x.rows - r);
+    const Rows<float> part = score ? Rows<float>{score[r], rows, score.cols, score.stride} : score;
+    ops::active().sparse_fields(fields, {x[r], rows, x.cols, x.stride}, part,
+                                logp ? logp + r : nullptr, room);
+  }
+}
+
+void Quadratic::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
+                               Rows<double> score) const {
+  for (int r = 0; r < x.rows; ++r) {
+    double sum = 0;
+    for (std::size_t i = 0; i < field_.size(); ++i) {
+      double pairs = 0;
+      for (auto e = static_cast<std::size_t>(matrix_->begin[i]);
+           e < static_cast<std::size_t>(matrix_->begin[i + 1]); ++e) {
+        pairs += matrix_->weight[e] * domain_.value(x[r][matrix_->column[e]]);
+      }
+      if (score) score[r][i] = pairs + field_[i];
+      sum += domain_.value(x[r][i]) * (pairs / 2 + field_[i]);
+    }
+    if (logp) logp[r] = sum;
+  }
+}
+
+std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
+                                      std::vector<double> field, Quadratic::Storage storage) {
+  for (const Coupling& c : couplings) {
+    if (c.i == c.j) throw DataError("spin " + std::to_string(c.i) + " is coupled to itself");
+  }
+  return std::make_unique<Quadratic>("ising", Domain::spin(n), couplings, std::move(field),
+                                     storage);
+}
+
+}  // namespace saltus

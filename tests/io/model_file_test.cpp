@@ -1,0 +1,149 @@
+#include "saltus/io/model_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+double logp(const Model& model, std::vector<Symbol> x) {
+  return logp_of(*model.target, x.data());
+}
+
+TEST(ModelFile, Ising) {
+  const Model m = parse_model(
+      R"({"model": "ising", "n": 3, "couplings": [[0, 1, 0.5], [2, 1, -1]], "fields": [0.1, 0, 0.3]})",
+      "t");
+  EXPECT_NEAR(logp(m, {1, 1, 0}), 0.5 + 1 + 0.1 - 0.3, 1e-14);
+  EXPECT_NEAR(logp(m, {0, 0, 0}), 0.5 - 1 - 0.1 - 0.3, 1e-14);
+}
+
+TEST(ModelFile, IsingLatticeCountsEdgesTwice) {
+  const Model m = parse_model(
+      R"({"model": "ising-lattice", "shape": [1, 2], "periodic": false, "a": 0.1, "b": 0.2})", "t");
+  EXPECT_NEAR(logp(m, {1, 1}), 0.2 + 0.4, 1e-14);
+  EXPECT_EQ(m.target->shape(), (std::vector<int>{1, 2}));
+}
+
+TEST(ModelFile, QuadraticWithValues) {
+  const Model index = parse_model(
+      R"({"model": "quadratic", "levels": [3, 4], "A": [[0, 1, 2], [0, 0, 1]], "b": [1, -1]})",
+      "t");
+  EXPECT_NEAR(logp(index, {2, 3}), 12 + 4 + 2 - 3, 1e-14);
+  const Model spin = parse_model(
+      R"({"model": "quadratic", "levels": 2, "A": [[0, 1, 2]], "b": [1, -1], "values": "spin"})",
+      "t");
+  EXPECT_NEAR(logp(spin, {0, 1}), -2 - 1 - 1, 1e-14);
+}
+
+TEST(ModelFile, Potts) {
+  const Model m = parse_model(R"({"model": "potts", "levels": [2, 3], "unary": [[1, 2], [3, 4, 5]],
+                                  "pairwise": [{"between": [1, 0], "table": [[10, 20], [30, 40], [50, 60]]}]})",
+                              "t");
+  EXPECT_NEAR(logp(m, {1, 2}), 2 + 5 + 60, 1e-14);
+  EXPECT_NEAR(logp(m, {0, 1}), 1 + 4 + 30, 1e-14);
+}
+
+TEST(ModelFile, PoissonAndBernoulli) {
+  const Model p = parse_model(R"({"model": "poisson", "rate": [3, 0.5]})", "t");
+  EXPECT_NEAR(logp(p, {4, 0}), 4 * std::log(3.0) - std::log(24.0), 1e-13);
+  const Model b = parse_model(R"({"model": "bernoulli", "logits": [1, -2]})", "t");
+  EXPECT_NEAR(logp(b, {1, 1}), -1, 1e-14);
+}
+
+TEST(ModelFile, BuiltInModelsParse) {
+  for (const BuiltInModel& m : built_in_models()) EXPECT_NO_THROW(load_model(m.name)) << m.name;
+}
+
+// The text that a checkpoint keeps describes the same model.
+TEST(ModelFile, TextIsComplete) {
+  for (const BuiltInModel& m : built_in_models()) {
+    const Model first = load_model(m.name), again = parse_model(first.text, "again");
+    std::vector<Symbol> x(static_cast<std::size_t>(first.target->domain().dim()), 1);
+    EXPECT_EQ(logp(first, x), logp(again, x));
+  }
+}
+
+struct Bad {
+  const char *text, *field;
+};
+
+// Refused, with the source and the field in the message.
+TEST(ModelFile, RefusesWhatDoesNotFit) {
+  const Bad list[] = {
+      {R"({"model": "ising", "n": 2, "couplings": [], "fields": [0, 0], "extra": 1})", "extra"},
+      {R"({"model": "ising", "n": 2, "couplings": [], "fields": [0]})", "fields"},
+      {R"({"model": "ising", "n": 2, "couplings": [[0, 2, 1]], "fields": [0, 0]})",
+       "couplings[0][1]"},
+      {R"({"model": "ising", "n": 2, "couplings": [[-1, 1, 1]], "fields": [0, 0]})",
+       "couplings[0][0]"},
+      {R"({"model": "ising", "n": 2, "couplings": [[0, 1, "a"]], "fields": [0, 0]})",
+       "couplings[0][2]"},
+      {R"({"model": "ising", "n": 2, "couplings": [[0, 1, 1], [1, 0, 1]], "fields": [0, 0]})",
+       "couplings[1]"},
+      {R"({"model": "ising", "n": 2, "couplings": [[0, 0, 1]], "fields": [0, 0]})", "couplings[0]"},
+      {R"({"model": "ising", "n": 2, "couplings": [[0, 1]], "fields": [0, 0]})", "couplings[0]"},
+      {R"({"model": "ising", "n": 0, "couplings": [], "fields": []})", "n"},
+      {R"({"model": "ising", "n": 1.5, "couplings": [], "fields": [0]})", "n"},
+      {R"({"model": "ising", "n": 2, "couplings": {}, "fields": [0, 0]})", "couplings"},
+      {R"({"model": "ising-lattice", "shape": [5], "periodic": true, "a": 1, "b": 1})", "shape"},
+      {R"({"model": "ising-lattice", "shape": [5, 0], "periodic": true, "a": 1, "b": 1})",
+       "shape[1]"},
+      {R"({"model": "ising-lattice", "shape": [100000, 100000], "periodic": true, "a": 1, "b": 1})",
+       "shape[1]"},
+      {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": 1, "a": 1, "b": 1})", "periodic"},
+      {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": null, "b": 1})", "a"},
+      {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": 1})", "b"},
+      {R"({"model": "bernoulli", "logits": []})", "logits"},
+      {R"({"model": "bernoulli", "logits": [1, null]})", "logits[1]"},
+      {R"({"model": "quadratic", "levels": 1, "A": [], "b": [0]})", "levels"},
+      {R"({"model": "quadratic", "levels": [2, 1], "A": [], "b": [0, 0]})", "levels[1]"},
+      {R"({"model": "quadratic", "levels": [2], "A": [], "b": [0, 0]})", "levels"},
+      {R"({"model": "quadratic", "levels": 3, "A": [[0, 0, 1], [0, 0, 1]], "b": [0]})", "A[1]"},
+      {R"({"model": "quadratic", "levels": 3, "A": [], "b": [0], "values": "spin"})", "levels"},
+      {R"({"model": "quadratic", "levels": 2, "A": [], "b": [0], "values": "other"})", "values"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0]], "pairwise": []})", "unary"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0]], "pairwise": []})",
+       "unary[1]"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0, 0]], "pairwise": [{"between": [0, 0], "table": []}]})",
+       "pairwise[0].between"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0, 0]], "pairwise": [{"between": [0, 1], "table": [[0, 0]]}]})",
+       "pairwise[0].table"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0, 0]], "pairwise": [{"between": [0, 1], "table": [[0, 0], [0, 0]]}, {"between": [1, 0], "table": [[0, 0], [0, 0]]}]})",
+       "pairwise[1]"},
+      {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0, 0]], "pairwise": [{"between": [0, 1]}]})",
+       "pairwise[0]"},
+      {R"({"model": "poisson", "rate": [-1]})", "rate[0]"},
+      {R"({"model": "poisson", "rate": [3, 0]})", "rate[1]"},
+      {R"({"model": "nonsense"})", "model"},
+      {R"({"n": 3})", "model"},
+      {R"([1, 2])", "object"},
+      {R"({"model": "bernoulli", "logits": [1e999]})", "JSON"},
+      {R"({"model": "bernoulli", "logits": [NaN]})", "JSON"},
+      {"", "JSON"},
+      {"{\"model\": \"bernoulli\", \"logits\": [1", "JSON"},
+  };
+  for (const Bad& bad : list) {
+    try {
+      parse_model(bad.text, "source.json");
+      ADD_FAILURE() << "accepted " << bad.text;
+    } catch (const DataError& e) {
+      const std::string message = e.what();
+      EXPECT_NE(message.find("source.json"), std::string::npos) << message;
+      EXPECT_NE(message.find(bad.field), std::string::npos) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+  }
+}
+
+TEST(ModelFile, MissingFiles) {
+  EXPECT_THROW(load_model(testing::TempDir() + "no_such_model.json"), FileError);
+  EXPECT_THROW(load_model(testing::TempDir()), FileError);
+}
+
+}  // namespace
+}  // namespace saltus
