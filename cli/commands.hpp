@@ -14,8 +14,7 @@ enum Status {
   data = 65,
   no_input = 66,
   software = 70,
-  cannot_create = 73,
-  interrupted = 130
+  cannot_create = 73
 };
 
 void add_sample(CLI::App& program, int& status);

@@ -4,6 +4,6 @@
 namespace saltus::cli {
 
 void catch_interrupts();
-bool interrupted_by_user();
+int signal_seen();  // its number, or 0
 
 }  // namespace saltus::cli

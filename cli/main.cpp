@@ -13,8 +13,13 @@ namespace {
 using namespace saltus;
 using namespace saltus::cli;
 
+// One line, whatever a file's contents or an option's value brought into the message.
 int complain(const std::exception& error, int status) {
-  fmt::print(stderr, "saltus: {}\n", error.what());
+  std::string text = error.what();
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  fmt::print(stderr, "saltus: {}\n", text);
   return status;
 }
 

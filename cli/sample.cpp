@@ -66,6 +66,9 @@ class SampleRun {
                                        : parse_model(request_.model_text, request_.resume)),
         target_(*model_.target) {
     request_.model_text = model_.text;
+    if (request_.init != "random") {
+      start_ = read_start_file(request_.init, request_.plan.chains, target_.domain());
+    }
     auto sampler = make_sampler(request_.sampler, target_, request_.settings);
     const DrawsInfo info = draws_info(request_, target_, *sampler);
     run_ = std::make_unique<Run>(target_, std::move(sampler), request_.plan);
@@ -78,11 +81,7 @@ class SampleRun {
 
   void start() {
     if (request_.resume.empty()) {
-      if (request_.init == "random") {
-        run_->start();
-      } else {
-        run_->start(read_start_file(request_.init, request_.plan.chains, target_.domain()).view());
-      }
+      start_.view() ? run_->start(start_.view()) : run_->start();
       if (!request_.checkpoint.empty()) save();
       return;
     }
@@ -107,10 +106,10 @@ class SampleRun {
         saved_at = status.seconds;
       }
       const bool time_is_up = request_.time_limit > 0 && status.seconds >= request_.time_limit;
-      return !time_is_up && !interrupted_by_user();
+      return !time_is_up && !signal_seen();
     });
     progress.clear();
-    if (!complete && request_.checkpoint.empty() && interrupted_by_user()) name_a_checkpoint();
+    if (!complete && request_.checkpoint.empty() && signal_seen()) name_a_checkpoint();
     if (!request_.checkpoint.empty()) save();
     return complete;
   }
@@ -151,11 +150,17 @@ class SampleRun {
     if (!request_.resume.empty()) columns = columns_of_saved_run(columns);
     const std::string path = request_.checkpoint.empty() ? "" : draws_file(request_.checkpoint);
     if (!request_.resume.empty() && request_.checkpoint != request_.resume) {
-      std::filesystem::copy_file(draws_file(request_.resume), path,
-                                 std::filesystem::copy_options::overwrite_existing);
+      copy_draws(draws_file(request_.resume), path);
     }
-    spool_ = std::make_unique<DrawSpool>(info, dim, request_.plan.chains, std::move(columns), path);
+    spool_ = std::make_unique<DrawSpool>(info, dim, request_.plan.chains, std::move(columns), path,
+                                         !request_.resume.empty());
     run_->add(*spool_);
+  }
+
+  static void copy_draws(const std::string& from, const std::string& to) {
+    std::error_code error;
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
+    if (error) throw FileError("cannot copy " + from + " to " + to + ": " + error.message(), true);
   }
 
   static std::string draws_file(const std::string& checkpoint) { return checkpoint + ".draws"; }
@@ -206,6 +211,7 @@ class SampleRun {
   SampleRequest request_;
   Model model_;
   const Target& target_;
+  RowBuffer<Symbol> start_;  // where the chains begin, if given
   std::unique_ptr<Run> run_;
   std::unique_ptr<Moments> moments_;
   std::unique_ptr<DrawSpool> spool_;
@@ -220,7 +226,7 @@ void tell_how_to_continue(const SampleReport& report) {
     fmt::print(stderr, " Give --checkpoint FILE to be able to continue.\n");
   } else {
     fmt::print(stderr, " Saved in {}. To continue:\n  saltus sample --resume {}\n", r.checkpoint,
-               r.checkpoint);
+               shell_word(r.checkpoint));
   }
 }
 
@@ -237,7 +243,7 @@ int sample(SampleRequest request) {
   }
   std::fflush(stdout);
   tell_how_to_continue(report);
-  return !complete && interrupted_by_user() ? interrupted : ok;
+  return complete || !signal_seen() ? ok : 128 + signal_seen();
 }
 
 }  // namespace

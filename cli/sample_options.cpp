@@ -1,10 +1,19 @@
 #include "sample_options.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "io/json_fields.hpp"
+#include "io/strict_json.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
+#include "saltus/io/model_file.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/version.hpp"
 
@@ -13,7 +22,46 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 
+// A file that cannot be written must be known before the run, not after it.
+void check_place(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw FileError("cannot write " + file.string() + ": it is a folder", true);
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw FileError("cannot write " + file.string() + ": " + std::strerror(errno), true);
+  }
+}
+
+// A finite number that is not below `least`; CLI11's own ranges let NaN pass.
+CLI::Validator Finite(double least) {
+  return CLI::Validator(
+      [least](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc{} && end == text.data() + text.size();
+        const bool good = whole && std::isfinite(value) && value >= least;
+        return good ? "" : "'" + text + "' is not a number that is possible here";
+      },
+      "NUMBER");
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
+  }
+  return seed;
+}
+
 void check(const SampleRequest& r) {
+  const double steps = static_cast<double>(r.plan.draws) * static_cast<double>(r.plan.thin) +
+                       static_cast<double>(r.plan.warmup);
+  if (steps > static_cast<double>(kMost)) {
+    throw UsageError("the run would take more than 2^53 steps: lower --draws, --thin or --warmup");
+  }
   if (r.record != "draws" && r.record != "moments") {
     throw UsageError("--record " + r.record + ": expected draws or moments");
   }
@@ -22,6 +70,9 @@ void check(const SampleRequest& r) {
   }
   std::string why;
   if (!r.out.empty() && !can_write_draws(r.out, &why)) throw UsageError(why);
+  for (const std::string& file : {r.out, r.checkpoint}) {
+    if (!file.empty()) check_place(file);
+  }
 }
 
 }  // namespace
@@ -60,7 +111,7 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
       ->capture_default_str()
       ->check(whole);
   command.add_option("--thin", r.plan.thin, "Steps per draw")->capture_default_str()->check(whole);
-  command.add_option("--seed", r.plan.seed, "Random seed")->capture_default_str();
+  command.add_option("--seed", seed_, "Random seed, 0 to 2^64 - 1")->capture_default_str();
   command
       .add_option("--threads", r.plan.threads, "Threads (default: all cores); never changes a draw")
       ->check(CLI::Range(1, 4096));
@@ -78,17 +129,18 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
       ->type_name("FILE");
   command.add_option("--checkpoint-every", r.checkpoint_every, "Seconds between checkpoints")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(Finite(0));
   command.add_option("--resume", r.resume, "Continue the run saved in this checkpoint")
       ->type_name("FILE");
   command.add_option("--time", r.time_limit, "Stop after the round that passes this many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(Finite(1e-9));
 }
 
 SampleRequest SampleOptions::request() {
   SampleRequest r = given_;
   r.settings = with_files_read(parse_settings(set_));
+  r.plan.seed = parse_seed(seed_);
   const auto was_given = [&](const char* name) { return command_.get_option(name)->count() > 0; };
   if (r.resume.empty()) {
     check(r);
@@ -116,10 +168,10 @@ SampleRequest SampleOptions::request() {
     }
     saved.plan.draws = r.plan.draws;
   }
-  if (was_given("MODEL")) saved.model = r.model;
+  if (was_given("MODEL")) same("MODEL", load_model(r.model).text, saved.model_text);
+  if (was_given("--init")) throw UsageError("--init has no place in a run that is continued");
   if (was_given("--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
-  saved.init = r.init;
   saved.resume = r.resume;
   saved.checkpoint = was_given("--checkpoint") ? r.checkpoint : r.resume;
   saved.checkpoint_every = r.checkpoint_every;
@@ -148,7 +200,7 @@ std::string describe(const SampleRequest& r) {
 
 SampleRequest from_description(const std::string& text, const std::string& source) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = parse_strictly(text, source);
     JsonFields d(json, source);
     SampleRequest r;
     const std::string made_by = d.string("version");

@@ -41,6 +41,7 @@ class SampleOptions {
   CLI::App& command_;
   SampleRequest given_;
   std::vector<std::string> set_;
+  std::string seed_ = "1";
 };
 
 // The description that a checkpoint carries, and back. `text` is refused with a DataError that

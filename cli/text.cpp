@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstring>
 
 namespace saltus::cli {
 
@@ -40,6 +43,16 @@ std::string coordinate_name(int i, const std::vector<int>& shape) {
     inside = std::to_string(i % shape[d]) + (inside.empty() ? "" : ",") + inside;
   }
   return "x[" + inside + "]";
+}
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("-_./+:=@%,", c);
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string parameter_text(const Parameter& parameter) {

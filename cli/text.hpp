@@ -16,6 +16,8 @@ std::string rounded(double v);                          // a whole number with c
 std::string duration(double seconds);                   // "0.8 s", "2 min 5 s"
 std::string shape_text(const std::vector<int>& shape);  // "5 x 5"
 std::string coordinate_name(int i, const std::vector<int>& shape);  // "x[2,3]"
+// In quotes where a shell needs them.
+std::string shell_word(const std::string& text);
 std::string parameter_text(const Parameter& parameter);
 
 // A JSON number, or null for what JSON cannot hold.

@@ -123,9 +123,10 @@ int verify(const std::string& model_name, const std::string& sampler_name, const
       checks.skip(name, why);
   } else {
     const StateTable table(target, levels_for_table(target.domain()));
-    if (target.domain().unbounded() && !json) {
-      fmt::print("{:<14} {:<8} levels 0 to {} of each coordinate stand for the unbounded model\n",
-                 "states", "note", table.domain().max_levels() - 1);
+    if (target.domain().unbounded()) {
+      checks.add("states", "note",
+                 fmt::format("levels 0 to {} of each coordinate stand for the unbounded model",
+                             table.domain().max_levels() - 1));
     }
     verify_matrix(*sampler, table, checks);
     verify_steps(*sampler, target, table, checks);

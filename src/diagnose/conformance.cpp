@@ -14,6 +14,22 @@ int row(std::size_t s) {
   return static_cast<int>(s);
 }
 
+constexpr std::size_t kEliminated = 512;  // elimination takes n^3 operations
+
+// The law that T leaves invariant, by applying T until nothing changes.
+std::vector<double> iterated_law(Rows<const double> t, std::span<const double> start) {
+  std::vector<double> law(start.begin(), start.end()), next(law.size());
+  for (int k = 0; k < 10000; ++k) {
+    std::fill(next.begin(), next.end(), 0.0);
+    for (std::size_t x = 0; x < law.size(); ++x) {
+      for (std::size_t y = 0; y < law.size(); ++y) next[y] += law[x] * t[row(x)][y];
+    }
+    law.swap(next);
+    if (l1(law, next) < 1e-14) break;
+  }
+  return law;
+}
+
 }  // namespace
 
 // Grassmann, Taksar & Heyman (1985): eliminates states without a subtraction, so that even tiny
@@ -68,7 +84,7 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
   for (std::size_t y = 0; y < n; ++y) {
     result.invariance = std::max(result.invariance, std::abs(image[y] - pi[y]));
   }
-  result.stationary = stationary_law(t);
+  result.stationary = n <= kEliminated ? stationary_law(t) : iterated_law(t, pi);
   result.l1 = l1(result.stationary, pi);
   return result;
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "io/json_fields.hpp"
+#include "io/strict_json.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/bernoulli.hpp"
 #include "saltus/target/ising_lattice.hpp"
@@ -209,12 +210,8 @@ std::unique_ptr<Target> read_target(const Json& json, const std::string& source)
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& source) {
-  try {
-    const Json json = Json::parse(text);
-    return {read_target(json, source), json.dump()};
-  } catch (const Json::exception& e) {
-    throw DataError(source + ": not valid JSON (" + e.what() + ")");
-  }
+  const Json json = parse_strictly(text, source);
+  return {read_target(json, source), json.dump()};
 }
 
 Model load_model(const std::string& file_or_name) {

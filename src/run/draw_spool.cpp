@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -25,10 +26,18 @@ int open_unnamed() {
   return file;
 }
 
-int open_named(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+int open_named(const std::filesystem::path& path, bool continued) {
+  const int create = continued ? 0 : O_CREAT | O_TRUNC;
+  const int file = ::open(path.c_str(), O_RDWR | create | O_CLOEXEC, 0644);
+  if (file < 0 && continued) {
+    throw FileError("cannot read the draws " + path.string() + ": " + std::strerror(errno), false);
+  }
   if (file < 0) fail("write " + path.string());
   return file;
+}
+
+std::uint32_t extend_checksum(std::uint32_t sum, const void* data, std::size_t size) {
+  return static_cast<std::uint32_t>(crc32_z(sum, static_cast<const Bytef*>(data), size));
 }
 
 void write_all(int file, std::uint64_t offset, const void* data, std::size_t size) {
@@ -46,13 +55,14 @@ void write_all(int file, std::uint64_t offset, const void* data, std::size_t siz
 }  // namespace
 
 DrawSpool::DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
-                     const std::filesystem::path& path)
+                     const std::filesystem::path& path, bool continued)
     : info_(std::move(info)),
       chains_(chains),
       coordinates_(std::move(coordinates)),
       cols_(coordinates_.empty() ? static_cast<std::size_t>(dim) : coordinates_.size()),
       width_(info_.levels <= 256 ? 1 : 2),
-      file_(path.empty() ? open_unnamed() : open_named(path)),
+      name_(path.empty() ? "the temporary file of draws" : path.string()),
+      file_(path.empty() ? open_unnamed() : open_named(path, continued)),
       made_(static_cast<std::size_t>(chains)) {}
 
 DrawSpool::~DrawSpool() {
@@ -102,6 +112,7 @@ void DrawSpool::end_round() {
   std::uint64_t offset = length_;
   const auto append = [&](const void* data, std::size_t size) {
     write_all(file_, offset, data, size);
+    checksum_ = extend_checksum(checksum_, data, size);
     offset += size;
   };
   append(&draws, sizeof draws);
@@ -120,16 +131,18 @@ void DrawSpool::end_round() {
 void DrawSpool::save(ByteWriter& out) const {
   out.put(length_);
   out.put(draws_);
+  out.put(checksum_);
 }
 
 // The file may be longer than the checkpoint says: what came after it is made again.
 void DrawSpool::restore(ByteReader& in) {
   length_ = in.get<std::uint64_t>();
   draws_ = in.get<std::uint64_t>();
-  if (::ftruncate(file_, std::max<off_t>(0, std::min(static_cast<off_t>(length_),
-                                                     ::lseek(file_, 0, SEEK_END)))) != 0) {
-    fail("shorten the draws");
+  checksum_ = in.get<std::uint32_t>();
+  if (checksum_of_file() != checksum_) {
+    throw DataError(name_ + " is damaged or belongs to another run");
   }
+  if (::ftruncate(file_, static_cast<off_t>(length_)) != 0) fail("shorten " + name_);
   blocks_.clear();
   std::uint64_t offset = 0, first = 0;
   while (offset < length_) {
@@ -140,8 +153,20 @@ void DrawSpool::restore(ByteReader& in) {
     offset += block_bytes(draws);
     first += draws;
   }
-  if (offset != length_ || first != draws_)
-    throw DataError("the file of draws does not fit the checkpoint");
+  if (offset != length_ || first != draws_) {
+    throw DataError(name_ + " does not fit the checkpoint");
+  }
+}
+
+std::uint32_t DrawSpool::checksum_of_file() const {
+  std::uint32_t sum = 0;
+  std::vector<std::byte> buffer(std::size_t{1} << 18);
+  for (std::uint64_t at = 0; at < length_; at += buffer.size()) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), length_ - at));
+    read_at(at, buffer.data(), n);
+    sum = extend_checksum(sum, buffer.data(), n);
+  }
+  return sum;
 }
 
 const DrawSpool::Block& DrawSpool::block_of(std::size_t draw) const {
@@ -155,7 +180,7 @@ void DrawSpool::read_at(std::uint64_t offset, void* to, std::size_t size) const 
   while (size > 0) {
     const ssize_t n = ::pread(file_, out, size, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw DataError("the file of draws ends too early");
+    if (n <= 0) throw DataError(name_ + " ends too early");
     out += n;
     offset += static_cast<std::uint64_t>(n);
     size -= static_cast<std::size_t>(n);
@@ -217,7 +242,8 @@ void DrawSpool::read_acceptance(int chain, std::size_t first, std::span<float> o
 }
 
 void DrawSpool::keep_at(const std::filesystem::path& path) {
-  const int named = open_named(path);
+  const int named = open_named(path, false);
+  name_ = path.string();
   std::vector<std::byte> buffer(1 << 20);
   for (std::uint64_t at = 0; at < length_; at += buffer.size()) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), length_ - at));

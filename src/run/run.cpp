@@ -9,7 +9,8 @@
 namespace saltus {
 namespace {
 
-constexpr std::uint64_t kTuningRounds = 100;
+// Warm-up has at least this many tuning rounds, and none is longer than that many steps.
+constexpr std::uint64_t kTuningRounds = 100, kTuningSteps = 100;
 constexpr double kRoundSeconds = 0.05;
 constexpr std::size_t kRoundBytes = std::size_t{32} << 20;
 
@@ -68,11 +69,9 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
                      "Metropolis test: use dula with a step_size");
   }
   if (tuning && plan_.warmup > 0) {
-    adaptation_length_ = std::max<std::uint64_t>(1, plan_.warmup / kTuningRounds);
+    adaptation_length_ = std::clamp<std::uint64_t>(plan_.warmup / kTuningRounds, 1, kTuningSteps);
     adaptation_.emplace(*tuning, (plan_.warmup + adaptation_length_ - 1) / adaptation_length_);
     current_ = original_->tuned(adaptation_->value(), Sampler::Phase::warmup);
-  } else if (tuning) {
-    current_ = original_->tuned(tuning->start, Sampler::Phase::draws);
   } else {
     current_ = original_;
   }
@@ -145,6 +144,7 @@ void Run::warmup_round() {
   }
   if (warming_up()) return;
   ensemble_.reset_evaluations();
+  evaluations_before_ = {};
 }
 
 void Run::draw_round() {
@@ -200,7 +200,7 @@ void Run::save(ByteWriter& out) const {
 void Run::restore(ByteReader& in) {
   ensemble_.restore(in);
   if (ensemble_.step() > plan_.warmup + plan_.draws * plan_.thin) {
-    throw DataError("it has made more steps than the run plans");
+    throw UsageError("the saved run has already made more draws than are asked for");
   }
   if (adaptation_) {
     adaptation_->restore(in);

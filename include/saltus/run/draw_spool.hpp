@@ -17,9 +17,10 @@ namespace saltus {
 class DrawSpool final : public Recorder, public Draws {
  public:
   // Keeps the given coordinates, or all when the list is empty, in a file at `path`, or in a
-  // temporary file without a name when `path` is empty.
+  // temporary file without a name when `path` is empty. `continued` opens the file of an earlier
+  // run, which must be there; restore() then says how much of it counts.
   DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
-            const std::filesystem::path& path);
+            const std::filesystem::path& path, bool continued = false);
   ~DrawSpool() override;
   DrawSpool(const DrawSpool&) = delete;
   DrawSpool& operator=(const DrawSpool&) = delete;
@@ -58,13 +59,16 @@ class DrawSpool final : public Recorder, public Draws {
   template <class F>
   void for_blocks(std::size_t first, std::size_t count, F&& read) const;
   void read_at(std::uint64_t offset, void* to, std::size_t size) const;
+  std::uint32_t checksum_of_file() const;
 
   DrawsInfo info_;
   int chains_;
   std::vector<int> coordinates_;
   std::size_t cols_, width_;
+  std::string name_;  // for messages
   int file_ = -1;
   std::uint64_t length_ = 0, draws_ = 0;
+  std::uint32_t checksum_ = 0;  // of the first length_ bytes
   std::vector<Block> blocks_;
 
   std::uint64_t room_ = 0;  // draws that fit in the round

@@ -1,0 +1,200 @@
+"""What the tests of the command line share: running saltus, temporary folders, reading its files.
+
+Each test is a script, `python3 NAME_test.py /path/to/saltus`, that needs the standard library alone.
+"""
+
+import array
+import json
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+# Generous: a test that hangs fails, a slow machine or an instrumented build does not.
+TIMEOUT = 120
+
+program = None  # the saltus under test, set by main()
+
+
+def main():
+    """Takes the program's path from the arguments and runs the tests of the calling script."""
+    global program
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} /path/to/saltus [unittest options]")
+    program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
+
+
+def environment(**extra):
+    env = {k: v for k, v in os.environ.items() if k != "SALTUS_LEVEL"}
+    env.update(extra)
+    return env
+
+
+def with_defaults(defaults, arguments):
+    """The arguments, after those of the defaults (a dict of options) that they do not give."""
+    given = [part for option, value in defaults.items() if option not in arguments for part in (option, value)]
+    return [*given, *arguments]
+
+
+class Finished:
+    def __init__(self, arguments, status, out, err):
+        self.arguments, self.status, self.out, self.err = arguments, status, out, err
+
+    def __str__(self):
+        return (f"saltus {' '.join(map(str, self.arguments))}\nexit status {self.status}\n"
+                f"stdout: {self.out[:2000]}\nstderr: {self.err[:2000].encode(errors='backslashreplace').decode()}")
+
+
+def refuse_constant(text):
+    raise ValueError(f"the JSON holds {text}")
+
+
+def strict_json(text):
+    """Parses JSON that holds no NaN, no Infinity and no key twice."""
+    def once(pairs):
+        keys = [k for k, _ in pairs]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"a key comes twice in {keys}")
+        return dict(pairs)
+    return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=once)
+
+
+class CliTest(unittest.TestCase):
+    """A test with a temporary folder, `self.folder`, in which the program runs."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="saltus-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        if not isinstance(content, (str, bytes)):
+            content = json.dumps(content)
+        with open(self.path(name), "wb" if isinstance(content, bytes) else "w") as file:
+            file.write(content)
+        return name
+
+    def files(self):
+        return sorted(os.listdir(self.folder))
+
+    def saltus(self, *arguments, env=None, cwd=None):
+        """Runs to the end; returns status, stdout and stderr."""
+        done = subprocess.run([program, *map(str, arguments)], cwd=cwd or self.folder, env=environment(**(env or {})),
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+        return Finished(arguments, done.returncode, done.stdout.decode(), done.stderr.decode(errors="surrogateescape"))
+
+    def good(self, *arguments, **kw):
+        """Runs and insists on exit status 0."""
+        done = self.saltus(*arguments, **kw)
+        self.assertEqual(done.status, 0, str(done))
+        return done
+
+    def summary(self, *arguments, **kw):
+        """The JSON of `saltus sample ... --json`."""
+        return strict_json(self.good("sample", *arguments, "--json", **kw).out)
+
+    def begin(self, *arguments):
+        """Starts a run without waiting for it."""
+        process = subprocess.Popen([program, *map(str, arguments)], cwd=self.folder, env=environment(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+# ---- Files of draws
+
+class Array:
+    """One array of an .npz file."""
+
+    ITEM = {"|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q", "<i8": "q", "<f4": "f", "<f8": "d"}
+
+    def __init__(self, dtype, shape, data):
+        self.dtype, self.shape, self.data = dtype, shape, data
+
+    def items(self):
+        values = array.array(self.ITEM[self.dtype])
+        values.frombytes(self.data)
+        if sys.byteorder != "little":
+            values.byteswap()
+        return values
+
+    def rows(self, first, last):
+        """The bytes of rows first..last-1 along the first axis."""
+        row = len(self.data) // self.shape[0]
+        return self.data[first * row:last * row]
+
+    def __eq__(self, other):
+        return (self.dtype, self.shape, self.data) == (other.dtype, other.shape, other.data)
+
+
+def read_npy(content):
+    if content[:6] != b"\x93NUMPY":
+        raise ValueError("not an npy array")
+    size_format, start = ("<H", 10) if content[6] == 1 else ("<I", 12)
+    length, = struct.unpack_from(size_format, content, 8)
+    header = eval(content[start:start + length].decode("latin-1"), {"__builtins__": {}}, {})
+    if header["fortran_order"]:
+        raise ValueError("an array in Fortran order")
+    data = content[start + length:]
+    items = math.prod(header["shape"])
+    if len(data) != items * int(header["descr"][2:]):
+        raise ValueError(f"{len(data)} bytes do not fit {header}")
+    return Array(header["descr"], tuple(header["shape"]), data)
+
+
+def read_npz(path):
+    with zipfile.ZipFile(path) as file:
+        damaged = file.testzip()
+        if damaged:
+            raise ValueError(f"{path}: {damaged} is damaged")
+        return {name.removesuffix(".npy"): read_npy(file.read(name)) for name in file.namelist()}
+
+
+def chain_means(x, value=float):
+    """The mean over draws and coordinates of each chain's values; value(index) for two levels."""
+    if x.dtype != "|u1":
+        raise ValueError(x.dtype)
+    n = x.shape[1] * x.shape[2]
+    means = []
+    for c in range(x.shape[0]):
+        ones = x.rows(c, c + 1).count(1)
+        means.append(value(0) + (value(1) - value(0)) * ones / n)
+    return means
+
+
+def mean_and_error(values):
+    """Mean of independent values and its standard error."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    variance = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
+    return mean, math.sqrt(variance / n)
+
+
+# ---- Models
+
+def sparse_ising(n=60):
+    """A ring with chords and fields: sparse, irregular, the same every time."""
+    couplings = [[i, (i + 1) % n, 0.3 - 0.1 * (i % 5)] for i in range(n)]
+    couplings += [[i, (i + 7) % n, 0.05 * (i % 3 - 1)] for i in range(0, n, 2)]
+    return {"model": "ising", "n": n, "couplings": couplings, "fields": [0.02 * (i % 7 - 3) for i in range(n)]}
+
+
+def lattice(rows, cols, a=0.1, b=0.2):
+    return {"model": "ising-lattice", "shape": [rows, cols], "periodic": True, "a": a, "b": b}
