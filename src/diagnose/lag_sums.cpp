@@ -15,15 +15,21 @@ constexpr std::size_t kFirstBlock = 32;
 // for any length.
 constexpr std::size_t kDirectLags = 224;
 
-double lag_sum(std::span<const double> x, std::size_t lag, std::size_t start) {
+// Of the products whose earlier factor is in [start, end).
+double lag_sum(std::span<const double> x, std::size_t lag, std::size_t start, std::size_t end) {
   double sum = 0;
-  for (std::size_t t = start; t + lag < x.size(); ++t) sum += x[t] * x[t + lag];
+  for (std::size_t t = start; t < end && t + lag < x.size(); ++t) sum += x[t] * x[t + lag];
   return sum;
 }
 
 }  // namespace
 
 void add_lag_sums(std::span<const double> centred, std::size_t first, std::span<double> sums) {
+  add_lag_sums(centred, centred.size(), first, sums);
+}
+
+void add_lag_sums(std::span<const double> centred, std::size_t starts, std::size_t first,
+                  std::span<double> sums) {
   // Eight lags at a time: eight sums that do not wait for each other, and x[t] is loaded once.
   constexpr std::size_t kTile = 8;
   std::size_t i = 0;
@@ -31,13 +37,15 @@ void add_lag_sums(std::span<const double> centred, std::size_t first, std::span<
     const std::size_t lag = first + i;
     std::array<double, kTile> tile{};
     std::size_t t = 0;
-    for (; t + lag + kTile <= centred.size(); ++t) {
+    for (; t < starts && t + lag + kTile <= centred.size(); ++t) {
       const double* const later = &centred[t + lag];
       for (std::size_t j = 0; j < kTile; ++j) tile[j] += centred[t] * later[j];
     }
-    for (std::size_t j = 0; j < kTile; ++j) sums[i + j] += tile[j] + lag_sum(centred, lag + j, t);
+    for (std::size_t j = 0; j < kTile; ++j) {
+      sums[i + j] += tile[j] + lag_sum(centred, lag + j, t, starts);
+    }
   }
-  for (; i < sums.size(); ++i) sums[i] += lag_sum(centred, first + i, 0);
+  for (; i < sums.size(); ++i) sums[i] += lag_sum(centred, first + i, 0, starts);
 }
 
 // Wiener-Khinchin: the lag sums are the inverse transform of |F x|^2. Zeros behind each sequence,

@@ -13,6 +13,10 @@ namespace saltus {
 // Adds the sums of the lags first, first + 1, ... of one centred sequence to `sums`.
 void add_lag_sums(std::span<const double> centred, std::size_t first, std::span<double> sums);
 
+// The same, of the products whose earlier factor is one of the first `starts` entries only.
+void add_lag_sums(std::span<const double> centred, std::size_t starts, std::size_t first,
+                  std::span<double> sums);
+
 // The sums of all lags at once, by Fourier transforms.
 std::vector<double> all_lag_sums(const Sequences& sequences);
 
@@ -30,9 +34,11 @@ class LagSums {
   // lag < length()
   double at(std::size_t lag);
 
- private:
+  // The sums of the first lags so far, and more of them.
+  std::span<const double> known() const { return sums_; }
   void read_next_block();
 
+ private:
   Sequences sequences_;
   std::vector<double> means_;
   std::vector<double> sums_;

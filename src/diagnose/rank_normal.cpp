@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -18,20 +19,20 @@ struct ScoreTable {
   std::vector<double> values, scores;
 };
 
-ScoreTable score_table(CountedValues counted) {
-  const double draws = static_cast<double>(counted.total);
-  ScoreTable table{std::move(counted.values), {}};
-  table.scores.reserve(table.values.size());
+}  // namespace
+
+std::vector<double> normal_scores(std::span<const std::size_t> counts) {
+  const std::size_t draws = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  std::vector<double> scores;
+  scores.reserve(counts.size());
   std::size_t below = 0;
-  for (const std::size_t count : counted.counts) {
+  for (const std::size_t count : counts) {
     const double rank = static_cast<double>(below) + (static_cast<double>(count) + 1) / 2;
-    table.scores.push_back(normal_quantile((rank - 0.375) / (draws + 0.25)));
+    scores.push_back(normal_quantile((rank - 0.375) / (static_cast<double>(draws) + 0.25)));
     below += count;
   }
-  return table;
+  return scores;
 }
-
-}  // namespace
 
 Sequences rank_normalised(const Sequences& sequences) {
   CountedValues counted = count_values(sequences);
@@ -41,7 +42,8 @@ Sequences rank_normalised(const Sequences& sequences) {
     });
   }
   // Shared, because functions are copied and the table of a continuous quantity is large.
-  const auto table = std::make_shared<const ScoreTable>(score_table(std::move(counted)));
+  const auto table = std::make_shared<const ScoreTable>(
+      ScoreTable{std::move(counted.values), normal_scores(counted.counts)});
   return changed(sequences, [table](std::span<double> x) {
     const std::vector<double>& values = table->values;
     for (double& draw : x) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "diagnose/counted_values.hpp"
+#include "diagnose/plain_rhat.hpp"
 #include "diagnose/rank_normal.hpp"
 #include "diagnose/sequences.hpp"
 
@@ -12,13 +13,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// sqrt(var_plus / W); 0/0 is NaN and a positive number over 0 infinity, as wanted.
 double plain_rhat(const Sequences& sequences) {
-  const SequenceMoments moments = moments_of(sequences);
-  const double n = static_cast<double>(sequences.length);
-  const double within = moments.squares / (sequences.count * (n - 1));
-  const double between = sample_variance(moments.means);
-  return std::sqrt(((n - 1) / n * within + between) / within);
+  return plain_rhat(moments_of(sequences), sequences.length);
 }
 
 }  // namespace

@@ -2,80 +2,131 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "diagnose/column_reader.hpp"
+#include "diagnose/held_columns.hpp"
+#include "diagnose/passing_column.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/diagnose/ess.hpp"
-#include "saltus/diagnose/rhat.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kGroupEntries = std::size_t{8} << 20;  // symbols held at a time
-constexpr std::size_t kReadEntries = std::size_t{1} << 20;   // symbols read at a time
+constexpr std::size_t kPassBytes = std::size_t{8} << 20;    // what passing columns may need
+constexpr std::size_t kHeldEntries = std::size_t{1} << 20;  // symbols held at a time
 
-// Columns [first, first + count) of all chains, each column contiguous by chain and draw.
-class ColumnGroup {
- public:
-  ColumnGroup(const Draws& draws, int first, int count)
-      : length_(draws.draws()), chains_(draws.chains()) {
-    columns_.resize(static_cast<std::size_t>(count) * length_ * static_cast<std::size_t>(chains_));
-    const std::size_t dim = static_cast<std::size_t>(draws.dim());
-    const std::size_t rows = std::clamp<std::size_t>(kReadEntries / dim, 1, length_);
-    const RowBuffer<Symbol> buffer(static_cast<int>(rows), draws.dim());
-    for (int chain = 0; chain < chains_; ++chain) {
-      for (std::size_t t = 0; t < length_; t += rows) {
-        Rows<Symbol> x = buffer.view();
-        x.rows = static_cast<int>(std::min(rows, length_ - t));
-        draws.read_states(chain, t, x);
-        for (int c = 0; c < count; ++c) {
-          Symbol* out = column(c, chain) + t;
-          for (int r = 0; r < x.rows; ++r) out[r] = x[r][first + c];
-        }
-      }
-    }
-  }
-
-  Symbol* column(int c, int chain) {
-    const auto row = static_cast<std::size_t>(c) * static_cast<std::size_t>(chains_) +
-                     static_cast<std::size_t>(chain);
-    return columns_.data() + row * length_;
-  }
-
-  // One column as chains of values.
-  Chains chains(int c, const DrawsInfo& info) {
-    return {chains_, length_, [this, c, &info](int chain, std::span<double> out) {
-              const Symbol* x = column(c, chain);
-              for (std::size_t t = 0; t < length_; ++t) {
-                out[t] = info.first_value + info.spacing * x[t];
-              }
-            }};
-  }
-
- private:
-  std::size_t length_;
-  int chains_;
-  std::vector<Symbol> columns_;
+struct NumberedColumn {
+  int number;
+  PassingColumn column;
 };
 
-CoordinateSummary summary_of(const Chains& chains, bool tails) {
-  CoordinateSummary s;
-  double sum = 0, square = 0;
-  const double n = static_cast<double>(chains.draws) * chains.chains;
-  std::vector<double> x(chains.draws);
-  for (int c = 0; c < chains.chains; ++c) {
-    chains.read(c, x);
-    for (double v : x) {
-      sum += v;
-      square += v * v;
-    }
+using Columns = std::vector<NumberedColumn*>;
+
+// Shows all draws to the columns.
+void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
+  std::vector<int> numbers;
+  for (const NumberedColumn* c : columns) numbers.push_back(c->number);
+  const ColumnReader reader(draws, std::move(numbers));
+  const std::size_t length = draws.draws() / 2;
+  const auto read_half = [&](int half, std::size_t first) {
+    reader.read(half / 2, first, length, [&](std::size_t draw, Rows<const Symbol> x) {
+      const bool last = draw + static_cast<std::size_t>(x.cols) == first + length;
+      pool.for_each(x.rows, [&](int i, int) {
+        columns[static_cast<std::size_t>(i)]->column.add(half, x.row(i), last);
+      });
+    });
+  };
+  for (NumberedColumn* c : columns) c->column.begin_pass();
+  for (int chain = 0; chain < draws.chains(); ++chain) {
+    read_half(2 * chain, 0);
+    reader.read(chain, length, draws.draws() % 2, [&](std::size_t, Rows<const Symbol> x) {
+      for (int i = 0; i < x.rows; ++i) {
+        columns[static_cast<std::size_t>(i)]->column.add_middle(x[i][0]);
+      }
+    });
+    read_half(2 * chain + 1, draws.draws() - length);
   }
-  s.mean = sum / n;
-  s.sd = std::sqrt(std::max(0.0, (square - sum * s.mean) / (n - 1)));
-  s.ess_bulk = ess_bulk(chains);
-  s.ess_tail = tails ? ess_tail(chains) : NAN;
-  s.rhat = rhat(chains);
-  s.mcse = s.sd / std::sqrt(s.ess_bulk);
+  for (NumberedColumn* c : columns) c->column.end_pass();
+}
+
+// As many open columns as fit into memory during a pass, but at least one if there is any.
+Columns next_columns(std::vector<NumberedColumn>& all) {
+  Columns next;
+  std::size_t bytes = 0;
+  for (NumberedColumn& c : all) {
+    if (!c.column.open()) continue;
+    bytes += c.column.bytes_of_pass();
+    if (!next.empty() && bytes > kPassBytes) break;
+    next.push_back(&c);
+  }
+  return next;
+}
+
+CoordinateSummary summary_of(const PassingColumn& column, const Draws& draws) {
+  CoordinateSummary s;
+  const LevelMoments moments = level_moments(column.counts());
+  s.mean = draws.info().first_value + draws.info().spacing * moments.mean;
+  s.sd = std::abs(draws.info().spacing) * moments.sd;
+  s.rhat = draws.draws() < 4 ? NAN : rhat(column.counts());
+  s.ess_bulk = column.slow() ? NAN : column.ess_bulk();
+  s.ess_tail = column.slow() ? NAN : column.ess_tail();
   return s;
+}
+
+// Chains that mix too slowly for sums over a few lags are held in memory for Fourier transforms.
+void add_slow_sizes(const Draws& draws, const std::vector<int>& slow, bool tails, ThreadPool& pool,
+                    std::vector<CoordinateSummary>& all) {
+  const std::size_t per_column = draws.draws() * static_cast<std::size_t>(draws.chains());
+  const std::size_t group = std::max<std::size_t>(1, kHeldEntries / per_column);
+  for (std::size_t first = 0; first < slow.size(); first += group) {
+    const std::size_t count = std::min(group, slow.size() - first);
+    const std::vector<int> numbers(slow.begin() + static_cast<std::ptrdiff_t>(first),
+                                   slow.begin() + static_cast<std::ptrdiff_t>(first + count));
+    const HeldColumns held(draws, numbers);
+    pool.for_each(static_cast<int>(count), [&](int i, int) {
+      const Chains chains = held.chains(i);
+      CoordinateSummary& s = all[static_cast<std::size_t>(numbers[static_cast<std::size_t>(i)])];
+      s.ess_bulk = ess_bulk(chains);
+      if (tails) s.ess_tail = ess_tail(chains);
+    });
+  }
+}
+
+// A bound for the levels that occur. Where the model allows very many, the draws say more.
+std::size_t levels_of(const Draws& draws) {
+  if (draws.info().levels <= 256) return static_cast<std::size_t>(draws.info().levels);
+  std::vector<int> columns(static_cast<std::size_t>(draws.dim()));
+  std::iota(columns.begin(), columns.end(), 0);
+  const ColumnReader reader(draws, std::move(columns));
+  Symbol largest = 1;
+  for (int chain = 0; chain < draws.chains(); ++chain) {
+    reader.read(chain, 0, draws.draws(), [&](std::size_t, Rows<const Symbol> x) {
+      for (int i = 0; i < x.rows; ++i) {
+        for (const Symbol level : x.row(i)) largest = std::max(largest, level);
+      }
+    });
+  }
+  return std::size_t{largest} + 1;
+}
+
+// How many columns have room for what they keep between passes.
+int columns_at_once(const Draws& draws, std::size_t levels) {
+  constexpr std::size_t kOther = std::size_t{4} << 10;
+  const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 4;
+  const std::size_t bytes = kOther + tables * levels * sizeof(double);
+  return static_cast<int>(
+      std::clamp<std::size_t>(kPassBytes / bytes, 1, static_cast<std::size_t>(draws.dim())));
+}
+
+// Passes over the draws until all sizes of these columns are known or given up.
+void pass_until_known(const Draws& draws, std::vector<NumberedColumn>& group, ThreadPool& pool) {
+  Columns columns;
+  for (NumberedColumn& c : group) columns.push_back(&c);
+  while (!columns.empty()) {
+    pass(draws, columns, pool);
+    columns = next_columns(group);
+  }
 }
 
 std::vector<double> without_nan(std::vector<double> values) {
@@ -89,17 +140,23 @@ std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int thr
   std::vector<CoordinateSummary> all(static_cast<std::size_t>(draws.dim()));
   if (draws.draws() == 0)
     return std::vector(all.size(), CoordinateSummary{NAN, NAN, NAN, NAN, NAN, NAN});
-  const std::size_t per_column = draws.draws() * static_cast<std::size_t>(draws.chains());
-  const int group = static_cast<int>(std::clamp<std::size_t>(
-      kGroupEntries / per_column, 1, static_cast<std::size_t>(draws.dim())));
   ThreadPool pool(threads);
-  for (int first = 0; first < draws.dim(); first += group) {
-    const int count = std::min(group, draws.dim() - first);
-    ColumnGroup columns(draws, first, count);
-    pool.for_each(count, [&](int c, int) {
-      all[static_cast<std::size_t>(first + c)] = summary_of(columns.chains(c, draws.info()), tails);
-    });
+  const std::size_t levels = levels_of(draws);
+  const int at_once = columns_at_once(draws, levels);
+  std::vector<int> slow;
+  for (int first = 0; first < draws.dim(); first += at_once) {
+    std::vector<NumberedColumn> group;
+    for (int c = first; c < std::min(draws.dim(), first + at_once); ++c) {
+      group.push_back({c, PassingColumn(draws.chains(), draws.draws(), levels, tails)});
+    }
+    pass_until_known(draws, group, pool);
+    for (const auto& [number, column] : group) {
+      all[static_cast<std::size_t>(number)] = summary_of(column, draws);
+      if (column.slow()) slow.push_back(number);
+    }
   }
+  add_slow_sizes(draws, slow, tails, pool, all);
+  for (CoordinateSummary& s : all) s.mcse = s.sd / std::sqrt(s.ess_bulk);
   return all;
 }
 

@@ -72,10 +72,50 @@ inline RowSums lattice_row(const Lattice& lattice, const LatticeRow& row, float*
   return sums;
 }
 
+// Up to 64 sites as bits. Sites that differ across an edge are bits of b ^ (b >> distance), so with
+// E edges of one distance, of which D join different spins, their products s s' add up to E - 2 D.
+class PackedLattice {
+ public:
+  PackedLattice(const Lattice& lattice, const Symbol* x) : sites_(lattice.rows * lattice.cols) {
+    for (int i = 0; i < sites_; ++i) bits_ |= static_cast<uint64_t>(x[i]) << i;
+  }
+
+  // Edges from every site i with bit i of `first` set to site i + distance.
+  int64_t edges(uint64_t first, int distance) const {
+    const uint64_t differ = (bits_ ^ (bits_ >> distance)) & first;
+    return count(first) - 2 * count(differ);
+  }
+  int64_t spins() const { return 2 * count(bits_) - sites_; }
+
+ private:
+  static int64_t count(uint64_t bits) { return __builtin_popcountll(bits); }
+  int sites_;
+  uint64_t bits_ = 0;
+};
+
+inline uint64_t low_bits(int n) {
+  return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
+}
+
+inline LatticeSums packed_sums(const Lattice& lattice, const Symbol* x) {
+  const int rows = lattice.rows, cols = lattice.cols, sites = rows * cols;
+  const PackedLattice packed(lattice, x);
+  uint64_t first_column = 0;
+  for (int r = 0; r < rows; ++r) first_column |= uint64_t{1} << (r * cols);
+  const uint64_t last_column = cols > 1 ? first_column << (cols - 1) : first_column;
+  int64_t products = 0;
+  if (cols > 1) products += packed.edges(low_bits(sites) & ~last_column, 1);
+  if (rows > 1) products += packed.edges(low_bits(sites - cols), cols);
+  if (lattice.periodic && cols > 2) products += packed.edges(first_column, cols - 1);
+  if (lattice.periodic && rows > 2) products += packed.edges(low_bits(cols), sites - cols);
+  return {2 * products, packed.spins()};
+}
+
 }  // namespace
 
 LatticeSums lattice(const Lattice& lattice, const Symbol* x, float* score) {
   const int rows = lattice.rows, cols = lattice.cols;
+  if (!score && static_cast<int64_t>(rows) * cols <= 64) return packed_sums(lattice, x);
   const bool wraps = lattice.periodic && rows > 2;
   LatticeSums total;
   for (int r = 0; r < rows; ++r) {

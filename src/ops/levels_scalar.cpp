@@ -42,14 +42,19 @@ Proposed propose_levels(const LevelsLaw& law, const Symbol* x, const float* scor
   for (int i = 0; i < law.domain->dim(); ++i) {
     const LevelRange range = candidate_levels(law, i, x[i]);
     const double norm = log_normaliser(law, i, x[i], score);
-    const double u = (stream.word(static_cast<std::uint32_t>(i)) + 0.5) * 0x1p-32;
+    const double u = ((stream.word(static_cast<std::uint32_t>(i)) >> 1) + 0.5) * 0x1p-31;
+    // The other levels in order, staying last, so that small probabilities of a move keep their
+    // digits.
     double below = 0;
-    int k = range.first;
-    for (; k < range.last; ++k) {
-      below += std::exp(logit(law, i, x[i], score, k) - norm);
-      if (u < below) break;
+    int k = x[i];
+    for (int c = range.first; c <= range.last && !std::isnan(norm); ++c) {
+      if (c == x[i]) continue;
+      below += std::exp(logit(law, i, x[i], score, c) - norm);
+      if (u < below) {
+        k = c;
+        break;
+      }
     }
-    if (std::isnan(norm)) k = x[i];
     y[i] = static_cast<Symbol>(k);
     out.changes += y[i] != x[i];
     out.finite = out.finite && !std::isnan(norm);

@@ -1,5 +1,6 @@
 // Discrete Langevin proposal for coordinates with any number of levels, in lanes over the levels.
 // Compiled once per instruction set.
+#include "ops/few_levels.hpp"
 #include "ops/level_range.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
@@ -109,12 +110,14 @@ inline float logit_of(const LevelsLaw& law, int i, int x, const float* score, in
   return k == x ? 0.0f : (of_level[k] - of_level[x]) * 0.5f - penalty;
 }
 
-// One coordinate's proposal: weights exp(logit - top) in `room`, their sums by 16 and in all.
+// One coordinate's proposal: weights exp(logit - top) of the other levels in `room`, their sums by
+// 16, and apart from them the weight of staying, whose logit is zero.
 struct Row {
   float top;
-  double sum;
-  int count;
+  double others, stay;
+  int first, count;
   float* block_sum;
+  double sum() const { return others + stay; }
 };
 
 inline Row weigh(const LevelsLaw& law, int i, int x, const float* score, float* room) {
@@ -124,32 +127,42 @@ inline Row weigh(const LevelsLaw& law, int i, int x, const float* score, float* 
   write_logits(law, i, x, score, range, room, padded);
   const float top = largest(room, padded);
   float* block_sum = room + padded;
-  return {top, exponentiate(room, padded, top, block_sum), count, block_sum};
+  room[x - range.first] = kMinusInfinity;
+  const double others = exponentiate(room, padded, top, block_sum);
+  const double stay = static_cast<double>(exp_minus(splat(top))[0]);
+  return {top, others, stay, range.first, count, block_sum};
+}
+
+// The others in order, staying last, so that small probabilities of a move keep their digits.
+inline int draw_level(const Row& row, const float* weight, int x, double u) {
+  const double point = u * row.sum();
+  if (point >= row.others) return x;
+  return row.first + choose(weight, row.block_sum, row.count, point);
 }
 
 }  // namespace
 
 Proposed propose_levels(const LevelsLaw& law, const Symbol* x, const float* score, Symbol* y,
                         const Stream& stream, bool want_log_q, float* room) {
+  if (has_few_levels(law)) return propose_few_levels(law, x, score, y, stream, want_log_q);
   Proposed out;
   uint32_t words[kGroup];
   for (int i = 0; i < law.domain->dim(); ++i) {
     if (i % kGroup == 0) random_words(stream, i / kGroup, words);
     const Row row = weigh(law, i, x[i], score, room);
-    if (!(row.sum >= 1.0)) {  // a logit is not a number
+    if (!(row.sum() >= 0.99)) {  // a logit is not a number
       y[i] = x[i];
       out.finite = false;
       out.log_q = __builtin_nan("");
       continue;
     }
-    const double u = (words[i % kGroup] + 0.5) * 0x1p-32;
-    const int k =
-        candidate_levels(law, i, x[i]).first + choose(room, row.block_sum, row.count, u * row.sum);
+    const double u = ((words[i % kGroup] >> 1) + 0.5) * 0x1p-31;
+    const int k = draw_level(row, room, x[i], u);
     y[i] = static_cast<Symbol>(k);
     out.changes += k != x[i];
     if (want_log_q) {
       out.log_q += static_cast<double>(logit_of(law, i, x[i], score, k)) -
-                   static_cast<double>(row.top) - log(row.sum);
+                   static_cast<double>(row.top) - log(row.sum());
     }
   }
   return out;
@@ -157,11 +170,12 @@ Proposed propose_levels(const LevelsLaw& law, const Symbol* x, const float* scor
 
 double log_q_levels(const LevelsLaw& law, const Symbol* from, const float* score, const Symbol* to,
                     float* room) {
+  if (has_few_levels(law)) return log_q_few_levels(law, from, score, to);
   double log_q = 0;
   for (int i = 0; i < law.domain->dim(); ++i) {
     const Row row = weigh(law, i, from[i], score, room);
     log_q += static_cast<double>(logit_of(law, i, from[i], score, to[i])) -
-             static_cast<double>(row.top) - log(row.sum);
+             static_cast<double>(row.top) - log(row.sum());
   }
   return log_q;
 }

@@ -23,7 +23,7 @@ namespace saltus::ops {
 // half_span = (v_1 - v_0)/2 for level values v, penalty_i = distance^2 / (2 alpha p_i).
 struct TwoLevelLaw {
   float half_span = 0.5f;
-  const float* penalty = nullptr;  // one for all coordinates, or one each
+  const float* penalty = nullptr;  // one for all coordinates, or one each, padded like a row
   bool uniform = true;
 };
 
@@ -66,6 +66,8 @@ struct SparseFields {
   float first_value, spacing;
 };
 
+// Rows given to the passes are padded (kRowPadding): the proposals read and write whole groups
+// of 64.
 struct Ops {
   // Draws y from the proposal at x. The stream's word i belongs to coordinate i.
   Proposed (*propose_two_level)(const TwoLevelLaw&, int n, const Symbol* x, const float* score,

@@ -30,15 +30,22 @@ struct LogQ {
   void end_group() {
     if (++groups == 15) flush();
   }
+  // Folds the 16 lanes in halves, in double, in the same order at every level.
   void flush() {
-    double factors = 1, lost = 0;
+    double factors[kLanes], lost[kLanes];
     for (int p = 0; p < kParts; ++p) {
       for (int j = 0; j < kWidth; ++j) {
-        factors *= static_cast<double>(product[p][j]);
-        lost += static_cast<double>(likelier_lost[p][j]);
+        factors[p * kWidth + j] = static_cast<double>(product[p][j]);
+        lost[p * kWidth + j] = static_cast<double>(likelier_lost[p][j]);
       }
     }
-    total -= lost + log(factors);
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      for (int j = 0; j < half; ++j) {
+        factors[j] *= factors[j + half];
+        lost[j] += lost[j + half];
+      }
+    }
+    total -= lost[0] + log(factors[0]);
     clear();
   }
 };
@@ -52,27 +59,44 @@ inline Int to_int(Half h) {
   return __builtin_convertvector(h, Int);
 }
 
+// The penalties of a register of coordinates. Beyond the end of the row (`left` coordinates from
+// here) it is so large that nothing changes there and nothing is added to log q.
+template <bool kLast>
+inline Float penalties(const TwoLevelLaw& law, int at, int left) {
+  const Float p = law.uniform ? splat(*law.penalty) : load<Float>(law.penalty + at);
+  if constexpr (!kLast) return p;
+  return lanes_from_zero() < left ? p : splat(1000.0f);
+}
+
+template <bool kLast>
+inline Float scores(const float* score, int left) {
+  const Float g = load<Float>(score);
+  if constexpr (!kLast) return g;
+  return lanes_from_zero() < left ? g : Float{};
+}
+
 struct ProposeState {
   LogQ log_q;
   Int changes[kParts] = {};
   Int not_a_number[kParts] = {};
 };
 
-// 64 coordinates: registers hold coordinates 16 w + part * kWidth + lane, w = 0..3.
-template <bool kWantLogQ>
-inline void propose_group(const TwoLevelLaw& law, const float* penalty, const Symbol* x,
-                          const float* score, Symbol* y, uint32_t first_block, const Stream& stream,
+// 64 coordinates from `begin` on: registers hold coordinates 16 w + part * kWidth + lane, w = 0..3.
+template <bool kWantLogQ, bool kLast>
+inline void propose_group(const TwoLevelLaw& law, int begin, int n, const Symbol* x,
+                          const float* score, Symbol* y, const Stream& stream,
                           ProposeState& state) {
   for (int part = 0; part < kParts; ++part) {
     Word random[4];
-    philox((Word)lanes_from_zero() + (first_block + static_cast<uint32_t>(part * kWidth)), stream,
+    philox((Word)lanes_from_zero() + static_cast<uint32_t>(begin / 4 + part * kWidth), stream,
            random);
 #pragma GCC unroll 4
     for (int w = 0; w < 4; ++w) {
-      const int at = 16 * w + part * kWidth;
+      const int at = begin + 16 * w + part * kWidth;
+      if (kLast && at >= n) break;
       const Int xi = to_int(load<Half>(x + at));
-      const Float l = flip_logit(law, xi, load<Float>(score + at),
-                                 law.uniform ? splat(*penalty) : load<Float>(penalty + at));
+      const Float l =
+          flip_logit(law, xi, scores<kLast>(score + at, n - at), penalties<kLast>(law, at, n - at));
       const Float size = absolute(l);
       const Float e = exp_minus(size);
       // 31 random bits, so that the signed conversion serves; small u keep all of them.
@@ -88,38 +112,15 @@ inline void propose_group(const TwoLevelLaw& law, const float* penalty, const Sy
   if constexpr (kWantLogQ) state.log_q.end_group();
 }
 
-// Copies of the last, incomplete group, padded so that a padding coordinate never changes (its
-// logit is -1000) and adds nothing to log q.
-struct Tail {
-  Symbol x[kGroup] = {}, y[kGroup] = {};
-  float score[kGroup] = {}, penalty[kGroup];
-
-  Tail(const TwoLevelLaw& law, int begin, int n, const Symbol* x_in, const float* score_in) {
-    const int count = n - begin;
-    memcpy(x, x_in + begin, sizeof(Symbol) * static_cast<size_t>(count));
-    memcpy(score, score_in + begin, sizeof(float) * static_cast<size_t>(count));
-    for (int i = 0; i < kGroup; ++i) {
-      penalty[i] = i >= count ? 1000.0f : law.uniform ? law.penalty[0] : law.penalty[begin + i];
-    }
-  }
-};
-
 template <bool kWantLogQ>
 Proposed propose(const TwoLevelLaw& law, int n, const Symbol* x, const float* score, Symbol* y,
                  const Stream& stream) {
   ProposeState state;
   const int whole = n / kGroup * kGroup;
   for (int i = 0; i < whole; i += kGroup) {
-    propose_group<kWantLogQ>(law, law.uniform ? law.penalty : law.penalty + i, x + i, score + i,
-                             y + i, static_cast<uint32_t>(i / 4), stream, state);
+    propose_group<kWantLogQ, false>(law, i, n, x, score, y, stream, state);
   }
-  if (whole < n) {
-    Tail tail(law, whole, n, x, score);
-    const TwoLevelLaw each{law.half_span, nullptr, false};
-    propose_group<kWantLogQ>(each, tail.penalty, tail.x, tail.score, tail.y,
-                             static_cast<uint32_t>(whole / 4), stream, state);
-    memcpy(y + whole, tail.y, sizeof(Symbol) * static_cast<size_t>(n - whole));
-  }
+  if (whole < n) propose_group<kWantLogQ, true>(law, whole, n, x, score, y, stream, state);
   Proposed out;
   if constexpr (kWantLogQ) {
     state.log_q.flush();
@@ -134,18 +135,22 @@ Proposed propose(const TwoLevelLaw& law, int n, const Symbol* x, const float* sc
   return out;
 }
 
-inline void log_q_group(const TwoLevelLaw& law, const float* penalty, const Symbol* from,
+template <bool kLast>
+inline void log_q_group(const TwoLevelLaw& law, int begin, int n, const Symbol* from,
                         const float* score, const Symbol* to, LogQ& log_q) {
   for (int part = 0; part < kParts; ++part) {
 #pragma GCC unroll 4
     for (int w = 0; w < 4; ++w) {
-      const int at = 16 * w + part * kWidth;
+      const int at = begin + 16 * w + part * kWidth;
+      if (kLast && at >= n) break;
       const Int xi = to_int(load<Half>(from + at));
-      const Float l = flip_logit(law, xi, load<Float>(score + at),
-                                 law.uniform ? splat(*penalty) : load<Float>(penalty + at));
+      const Float l =
+          flip_logit(law, xi, scores<kLast>(score + at, n - at), penalties<kLast>(law, at, n - at));
       const Float size = absolute(l);
       const Int flip = xi != to_int(load<Half>(to + at));
-      log_q.add(part, size, exp_minus(size), flip ^ (l >= 0.0f));
+      Int unlikely = flip ^ (l >= 0.0f);
+      if constexpr (kLast) unlikely &= lanes_from_zero() < n - at;
+      log_q.add(part, size, exp_minus(size), unlikely);
     }
   }
   log_q.end_group();
@@ -163,15 +168,8 @@ double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const 
                        const Symbol* to) {
   LogQ log_q;
   const int whole = n / kGroup * kGroup;
-  for (int i = 0; i < whole; i += kGroup) {
-    log_q_group(law, law.uniform ? law.penalty : law.penalty + i, from + i, score + i, to + i,
-                log_q);
-  }
-  if (whole < n) {
-    Tail tail(law, whole, n, from, score);
-    memcpy(tail.y, to + whole, sizeof(Symbol) * static_cast<size_t>(n - whole));
-    log_q_group({law.half_span, nullptr, false}, tail.penalty, tail.x, tail.score, tail.y, log_q);
-  }
+  for (int i = 0; i < whole; i += kGroup) log_q_group<false>(law, i, n, from, score, to, log_q);
+  if (whole < n) log_q_group<true>(law, whole, n, from, score, to, log_q);
   log_q.flush();
   return log_q.total;
 }

@@ -66,6 +66,7 @@ Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(s
   for (double p : options_.precondition) penalty_.push_back(unit() / (step_size_ * p));
   if (penalty_.empty()) penalty_.push_back(unit() / step_size_);
   penalty_single_.assign(penalty_.begin(), penalty_.end());
+  if (penalty_.size() > 1) penalty_single_.resize(static_cast<std::size_t>(padded(domain_.dim())));
 }
 
 double Dlp::unit() const {

@@ -30,6 +30,9 @@ struct Case {
           (static_cast<float>(s.word(static_cast<std::uint32_t>(k + 5000)) >> 8) * 0x1p-23f -
            1.0f));
     }
+    x.resize(static_cast<std::size_t>(padded(domain.dim())));
+    penalty.resize(x.size());
+    score.resize(static_cast<std::size_t>(padded(domain.score_size())));
     law = {&domain, 0.5f, penalty.data(), false, window};
   }
 };
@@ -107,20 +110,21 @@ TEST(Levels, Frequencies) {
   for (int k = 0; k < 12; ++k) score.push_back(0.4f * static_cast<float>(k % 5));
   const float penalty = 0.7f;
   const LevelsLaw law{&domain, 0.5f, &penalty, true, 0};
-  const Symbol x = 4;
+  const std::vector<Symbol> x(64, 4);
+  std::vector<Symbol> y(64);
   const int draws = 400000;
   for (Level level : vector_levels()) {
     std::vector<double> seen(12), p(12);
     double sum = 0;
     for (Symbol k = 0; k < 12; ++k)
-      sum += p[k] = std::exp(ops(Level::scalar).log_q_levels(law, &x, score.data(), &k, nullptr));
+      sum += p[k] =
+          std::exp(ops(Level::scalar).log_q_levels(law, x.data(), score.data(), &k, nullptr));
     EXPECT_NEAR(sum, 1, 1e-12);
     for (int t = 0; t < draws; ++t) {
-      Symbol y = 0;
-      ops(level).propose_levels(law, &x, score.data(), &y,
+      ops(level).propose_levels(law, x.data(), score.data(), y.data(),
                                 Stream(6, 0, static_cast<std::uint64_t>(t), Purpose::propose),
                                 false, room.data());
-      ++seen[y];
+      ++seen[y[0]];
     }
     double chi = 0;
     for (std::size_t k = 0; k < 12; ++k)
@@ -132,27 +136,29 @@ TEST(Levels, Frequencies) {
 TEST(Levels, WindowIsClippedAtTheEnds) {
   const Domain domain = Domain::ordered(1, 10);
   std::vector<float> room(room_for_levels(domain));
-  const float score = 3, penalty = 0.01f;
+  const std::vector<float> score(64, 3.0f);
+  const float penalty = 0.01f;
   for (Level level : levels()) {
-    for (Symbol x = 0; x < 10; ++x) {
+    for (Symbol at = 0; at < 10; ++at) {
+      const std::vector<Symbol> x(64, at);
       double sum = 0;
-      for (int k = std::max(0, x - 2); k <= std::min(9, x + 2); ++k) {
-        const Symbol y = static_cast<Symbol>(k);
-        sum += std::exp(ops(level).log_q_levels({&domain, 0.5f, &penalty, true, 2}, &x, &score, &y,
-                                                room.data()));
+      for (int k = std::max(0, at - 2); k <= std::min(9, at + 2); ++k) {
+        const std::vector<Symbol> y(64, static_cast<Symbol>(k));
+        sum += std::exp(ops(level).log_q_levels({&domain, 0.5f, &penalty, true, 2}, x.data(),
+                                                score.data(), y.data(), room.data()));
       }
-      EXPECT_NEAR(sum, 1, 1e-6) << name(level) << " x " << x;
+      EXPECT_NEAR(sum, 1, 1e-6) << name(level) << " x " << at;
     }
   }
 }
 
-TEST(Levels, NotANumberIsReported) {
-  const Domain domain = Domain::categorical(2, 20);
-  std::vector<float> score(40, 0.5f), room(room_for_levels(domain));
-  score[33] = NAN;
+void expect_reported(const Domain& domain) {
+  std::vector<float> score(64, 0.5f), room(room_for_levels(domain));
+  score[static_cast<std::size_t>(domain.score_size()) - 1] = NAN;  // of coordinate 1
   const float penalty = 1;
-  const std::vector<Symbol> x = {3, 4};
-  std::vector<Symbol> y(2);
+  std::vector<Symbol> x(64);
+  x[0] = 3, x[1] = 4;
+  std::vector<Symbol> y(64);
   for (Level level : levels()) {
     const Proposed p =
         ops(level).propose_levels({&domain, 0.5f, &penalty, true, 0}, x.data(), score.data(),
@@ -161,6 +167,13 @@ TEST(Levels, NotANumberIsReported) {
     EXPECT_TRUE(std::isnan(p.log_q)) << name(level);
     EXPECT_EQ(y[1], x[1]);
   }
+}
+
+TEST(Levels, NotANumberIsReported) {
+  expect_reported(Domain::categorical(2, 20));
+  expect_reported(Domain::categorical(2, 5));
+  expect_reported(Domain::ordered(2, 20));
+  expect_reported(Domain::ordered(2, 5));
 }
 
 }  // namespace

@@ -23,9 +23,11 @@ struct Case {
       score.push_back(scale * (static_cast<float>(w >> 8) * 0x1p-23f - 1.0f));
       penalty.push_back(penalty_size * (uniform ? 1.0f : 0.5f + static_cast<float>(i % 7) / 7));
     }
+    x.resize(static_cast<std::size_t>(padded(n)));
+    score.resize(x.size());
+    penalty.resize(x.size());
     law = {half_span, penalty.data(), uniform};
   }
-  int n() const { return static_cast<int>(x.size()); }
 };
 
 // Sizes around the group of 64 coordinates and the flush of the product after 15 groups.
@@ -103,11 +105,11 @@ TEST(TwoLevel, ForwardAndReversePassAgree) {
 TEST(TwoLevel, HugeLogitsAreCertainAndFinite) {
   for (Level level : levels()) {
     for (float l : {88.0f, 100.0f, 1000.0f, 1500.0f, 1e30f}) {
-      const std::vector<Symbol> x(70, 0), stay = x;
-      const std::vector<float> score(70, 2 * l);
+      const std::vector<Symbol> x(128, 0), stay = x;
+      const std::vector<float> score(128, 2 * l);
       const float zero = 0;
       const TwoLevelLaw law{0.5f, &zero, true};
-      std::vector<Symbol> y(70);
+      std::vector<Symbol> y(128);
       const Proposed p = ops(level).propose_two_level(law, 70, x.data(), score.data(), y.data(),
                                                       Stream(1, 0, 0, Purpose::propose), true);
       EXPECT_EQ(p.changes, 70u) << name(level) << " " << l;
@@ -121,15 +123,17 @@ TEST(TwoLevel, HugeLogitsAreCertainAndFinite) {
 }
 
 TEST(TwoLevel, LogProbabilitiesAreNotClipped) {
-  const std::vector<Symbol> x = {0}, y = {1};
-  const float score = -60, zero = 0;  // flip logit -30
+  const std::vector<Symbol> x(64, 0), y(64, 1);
+  const std::vector<float> score(64, -60.0f);  // flip logit -30
+  const float zero = 0;
   for (Level level : levels()) {
-    EXPECT_NEAR(ops(level).log_q_two_level({0.5f, &zero, true}, 1, x.data(), &score, y.data()),
-                -30.0000000000001, 1e-5)
+    EXPECT_NEAR(
+        ops(level).log_q_two_level({0.5f, &zero, true}, 1, x.data(), score.data(), y.data()),
+        -30.0000000000001, 1e-5)
         << name(level);
   }
   EXPECT_NEAR(
-      ops(Level::scalar).log_q_two_level({0.5f, &zero, true}, 1, x.data(), &score, y.data()),
+      ops(Level::scalar).log_q_two_level({0.5f, &zero, true}, 1, x.data(), score.data(), y.data()),
       -30.0000000000001, 1e-13);
 }
 
@@ -137,7 +141,7 @@ TEST(TwoLevel, ExtremeStepSizes) {
   for (Level level : levels()) {
     for (float alpha : {1e-3f, 1e9f}) {
       const Case c(200, 3, true, 0.5f / alpha);
-      std::vector<Symbol> y(200);
+      std::vector<Symbol> y(256);
       const Proposed p =
           ops(level).propose_two_level(c.law, 200, c.x.data(), c.score.data(), y.data(),
                                        Stream(1, 0, 0, Purpose::propose), true);
@@ -153,7 +157,7 @@ TEST(TwoLevel, ExtremeStepSizes) {
 TEST(TwoLevel, NotANumberIsReported) {
   Case c(100, 1, true);
   c.score[77] = NAN;
-  std::vector<Symbol> y(100);
+  std::vector<Symbol> y(128);
   for (Level level : levels()) {
     const Proposed p = ops(level).propose_two_level(
         c.law, 100, c.x.data(), c.score.data(), y.data(), Stream(1, 0, 0, Purpose::propose), true);
@@ -164,7 +168,7 @@ TEST(TwoLevel, NotANumberIsReported) {
 
 // Frequencies of flips at several logits, 4e6 draws each: within 5 standard deviations of sigma(l).
 TEST(TwoLevel, FlipFrequencies) {
-  const int n = 4000, rounds = 1000;
+  const int n = 4032, rounds = 1000;
   for (Level level : vector_levels()) {
     for (float l : {-9.0f, -2.0f, 0.0f, 1.5f, 7.0f}) {
       const std::vector<Symbol> x(n, 0);

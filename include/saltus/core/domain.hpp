@@ -30,6 +30,8 @@ class Domain {
   Kind kind() const { return kind_; }
   int levels(int i) const { return uniform_levels_ ? uniform_levels_ : levels_[index(i)]; }
   int max_levels() const { return max_levels_; }
+  // The level count that all coordinates share, or 0 when they differ.
+  int uniform_levels() const { return uniform_levels_; }
   // Every coordinate is ordered and has two levels: the fast path.
   bool two_level() const { return kind_ == Kind::ordered && uniform_levels_ == 2; }
   // Conceptually infinite: a proposal over all levels makes no sense.

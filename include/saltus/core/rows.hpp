@@ -28,26 +28,30 @@ struct Rows {
   }
 };
 
-// Owns the memory behind a Rows: zero-initialised, every row starts on a cache line.
+// Rows are stored with room up to the next multiple of this many entries, and passes over a row may read
+// and write that room: 64 coordinates are handled together.
+inline constexpr int kRowPadding = 64;
+
+constexpr int padded(int cols) { return (cols + kRowPadding - 1) / kRowPadding * kRowPadding; }
+
+// Owns the memory behind a Rows: zero-initialised, padded, every row starts on a cache line.
 template <class T>
 class RowBuffer {
  public:
   RowBuffer() = default;
   RowBuffer(int rows, int cols) {
-    constexpr int line = kAlignment / static_cast<int>(sizeof(T));
-    const int stride = (cols + line - 1) / line * line;
-    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(stride);
-    memory_.reset(static_cast<T*>(
-        ::operator new (count * sizeof(T) + kAlignment, std::align_val_t{kAlignment})));
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(padded(cols));
+    memory_.reset(
+        static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{kAlignment})));
     std::uninitialized_value_construct_n(memory_.get(), count);
-    view_ = {memory_.get(), rows, cols, stride};
+    view_ = {memory_.get(), rows, cols, padded(cols)};
   }
   Rows<T> view() const { return view_; }
 
  private:
-  static constexpr int kAlignment = 64;
+  static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
   };
   std::unique_ptr<T, Free> memory_;
   Rows<T> view_;

@@ -62,7 +62,7 @@ class Dlp final : public Sampler {
   DlpOptions options_;
   double step_size_;
   std::vector<double> penalty_;  // unit / (alpha p_i): one, or one per coordinate
-  std::vector<float> penalty_single_;
+  std::vector<float> penalty_single_;  // padded like a row
 };
 
 }  // namespace saltus

@@ -1,0 +1,213 @@
+// Discrete Langevin proposal for coordinates with few candidate levels: sixteen coordinates side by
+// side, a loop over the candidates. Compiled once per instruction set.
+#include "ops/few_levels.hpp"
+
+#include "ops/passes.hpp"
+#include "ops/vector.hpp"
+
+extern "C" double log(double);
+
+namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
+namespace {
+
+// log q = -sum_i (top_i - logit of the level taken) - log prod_i (sum of weights relative to the
+// top). Each sum is between 1 and 16, so 15 factors per lane fit into a double after the lanes are
+// folded.
+struct LogQ {
+  Float product[kParts], lost[kParts];
+  double total = 0;
+  int groups = 0;
+
+  LogQ() { clear(); }
+  void clear() {
+    for (int p = 0; p < kParts; ++p) product[p] = splat(1.0f), lost[p] = Float{};
+    groups = 0;
+  }
+  void end_group() {
+    if (++groups == 3) flush();  // 12 factors per lane
+  }
+  void flush() {
+    double factor = 1, sum = 0;
+    for (int p = 0; p < kParts; ++p) {
+      for (int j = 0; j < kWidth; ++j) {
+        factor *= static_cast<double>(product[p][j]);
+        sum += static_cast<double>(lost[p][j]);
+      }
+    }
+    total -= sum + log(factor);
+    clear();
+  }
+};
+
+// kWidth coordinates from `at` on, `left` of them before the end of the row.
+struct Lanes {
+  Int x, inside;
+  Float slope, penalty;     // ordered
+  Float score[kFewLevels];  // categorical: by level
+  Float here;               // categorical: score of the current level
+};
+
+inline Int to_int(Half h) {
+  return __builtin_convertvector(h, Int);
+}
+
+inline Lanes load_lanes(const LevelsLaw& law, int at, int left, const Symbol* x,
+                        const float* score) {
+  Lanes l{};
+  l.x = to_int(load<Half>(x + at));
+  l.inside = lanes_from_zero() < left;
+  l.penalty = law.uniform ? splat(*law.penalty) : load<Float>(law.penalty + at);
+  if (law.domain->kind() == Domain::Kind::ordered) {
+    l.slope = l.inside ? load<Float>(score + at) * law.half_spacing : Float{};
+    return l;
+  }
+  const int levels = law.domain->uniform_levels(), lanes = left < kWidth ? left : kWidth;
+  float by_level[kFewLevels][kWidth] = {};
+  const float* row = score + static_cast<int64_t>(at) * levels;
+  for (int j = 0; j < lanes; ++j) {
+    for (int k = 0; k < levels; ++k) by_level[k][j] = row[j * levels + k];
+  }
+  for (int k = 0; k < levels; ++k) {
+    l.score[k] = load<Float>(by_level[k]);
+    l.here = l.x == k ? l.score[k] : l.here;
+  }
+  return l;
+}
+
+// Candidate c as a level, its logit, and whether it is one: another level, inside the domain.
+struct Candidate {
+  Int level, valid;
+  Float logit;
+};
+
+inline Candidate candidate(const LevelsLaw& law, const Lanes& l, int c) {
+  const Int step = law.window ? Int{} + (c - law.window) : c - l.x;
+  const Int level = l.x + step;
+  const Int valid = (step != 0) & (level >= 0) & (level < law.domain->uniform_levels()) & l.inside;
+  if (law.domain->kind() == Domain::Kind::categorical) {
+    return {level, valid, (l.score[c] - l.here) * 0.5f - l.penalty};
+  }
+  const Float d = __builtin_convertvector(step, Float);
+  return {level, valid, l.slope * d - l.penalty * d * d};
+}
+
+// Weights relative to the largest; the logit of staying is zero.
+struct Weights {
+  Float weight[kFewLevels], stay, sum, top;
+  Int not_a_number;
+};
+
+inline Weights weigh(const LevelsLaw& law, const Lanes& l) {
+  Weights w;
+  const int count = candidates(law);
+  w.top = Float{};
+  w.not_a_number = Int{};
+  for (int c = 0; c < count; ++c) {
+    const Candidate k = candidate(law, l, c);
+    w.weight[c] = k.logit;
+    w.not_a_number |= k.valid & (k.logit != k.logit);
+    w.top = (k.valid & (k.logit > w.top)) ? k.logit : w.top;
+  }
+  w.sum = Float{};
+  for (int c = 0; c < count; ++c) {
+    const Float e = exp_minus(w.top - w.weight[c]);
+    w.weight[c] = candidate(law, l, c).valid ? e : Float{};
+    w.sum += w.weight[c];
+  }
+  w.stay = exp_minus(w.top);
+  w.sum += w.stay;
+  return w;
+}
+
+// The level at which the running sum passes `point`: the others in order, staying last, so that
+// small probabilities of a move keep their digits. Rounding at the end falls back to the last
+// possible one.
+inline Int choose(const LevelsLaw& law, const Lanes& l, const Weights& w, Float point,
+                  Float& logit) {
+  Int level = l.x;
+  Float below{};
+  logit = Float{};
+  const int count = candidates(law);
+  for (int c = 0; c < count; ++c) {
+    const Candidate k = candidate(law, l, c);
+    const Int take = (below <= point) & (w.weight[c] > 0.0f);
+    level = take ? k.level : level;
+    logit = take ? k.logit : logit;
+    below += w.weight[c];
+  }
+  const Int stays = (below <= point) & (w.stay > 0.0f);
+  level = stays ? l.x : level;
+  logit = stays ? Float{} : logit;
+  return level;
+}
+
+inline void add(LogQ& log_q, int part, const Weights& w, Float logit) {
+  log_q.product[part] *= w.sum;
+  log_q.lost[part] += w.top - logit;
+}
+
+}  // namespace
+
+Proposed propose_few_levels(const LevelsLaw& law, const Symbol* x, const float* score, Symbol* y,
+                            const Stream& stream, bool want_log_q) {
+  Proposed out;
+  LogQ log_q;
+  Int changes{}, bad{};
+  const int n = law.domain->dim();
+  for (int begin = 0; begin < n; begin += kGroup) {
+    for (int part = 0; part < kParts; ++part) {
+      Word random[4];
+      philox((Word)lanes_from_zero() + static_cast<uint32_t>(begin / 4 + part * kWidth), stream,
+             random);
+      for (int w = 0; w < 4; ++w) {
+        const int at = begin + 16 * w + part * kWidth;
+        if (at >= n) break;
+        const Lanes lanes = load_lanes(law, at, n - at, x, score);
+        const Weights weights = weigh(law, lanes);
+        const Float u = (__builtin_convertvector((Int)(random[w] >> 1), Float) + 0.5f) * 0x1p-31f;
+        Float logit;
+        const Int level = choose(law, lanes, weights, u * weights.sum, logit);
+        store(y + at, __builtin_convertvector(level, Half));
+        changes -= level != lanes.x;
+        bad |= weights.not_a_number;
+        if (want_log_q) add(log_q, part, weights, logit);
+      }
+    }
+    log_q.end_group();
+  }
+  log_q.flush();
+  for (int j = 0; j < kWidth; ++j) {
+    out.changes += static_cast<uint32_t>(changes[j]);
+    out.finite = out.finite && bad[j] == 0;
+  }
+  out.log_q = !out.finite ? __builtin_nan("") : want_log_q ? log_q.total : 0.0;
+  return out;
+}
+
+double log_q_few_levels(const LevelsLaw& law, const Symbol* from, const float* score,
+                        const Symbol* to) {
+  LogQ log_q;
+  const int n = law.domain->dim(), count = candidates(law);
+  for (int begin = 0; begin < n; begin += kGroup) {
+    for (int part = 0; part < kParts; ++part) {
+      for (int w = 0; w < 4; ++w) {
+        const int at = begin + 16 * w + part * kWidth;
+        if (at >= n) break;
+        const Lanes lanes = load_lanes(law, at, n - at, from, score);
+        const Weights weights = weigh(law, lanes);
+        const Int level = to_int(load<Half>(to + at));
+        Float logit = level == lanes.x || !lanes.inside ? Float{} : splat(-__builtin_inff());
+        for (int c = 0; c < count; ++c) {
+          const Candidate k = candidate(law, lanes, c);
+          logit = (k.valid & (k.level == level)) ? k.logit : logit;
+        }
+        add(log_q, part, weights, logit);
+      }
+    }
+    log_q.end_group();
+  }
+  log_q.flush();
+  return log_q.total;
+}
+
+}  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE
