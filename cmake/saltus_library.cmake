@@ -53,8 +53,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 if(SALTUS_BLAS)
-  find_path(CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas x86_64-linux-gnu/openblas-pthread)
-  find_library(OPENBLAS_LIBRARY openblas REQUIRED)
+  # The threaded variant, though we let it use one thread: the serial one is not safe to be called
+  # from several threads at once.
+  set(variants ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread openblas)
+  find_path(CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES ${variants} REQUIRED)
+  find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-pthread REQUIRED)
   target_include_directories(saltus PRIVATE ${CBLAS_INCLUDE_DIR})
   target_compile_definitions(saltus PRIVATE SALTUS_HAVE_BLAS)
   target_link_libraries(saltus PRIVATE ${OPENBLAS_LIBRARY})

@@ -3,7 +3,7 @@
 # does nothing, quickly, when all are there.
 set -euo pipefail
 
-build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-dev libnetcdf-dev"
+build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-pthread-dev libnetcdf-dev"
 test="libgtest-dev librandom123-dev python3 python3-numpy python3-xarray python3-netcdf4"
 case "${1:-build}" in
   build) packages="$build" ;;
@@ -11,7 +11,8 @@ case "${1:-build}" in
   bench) packages="$build libbenchmark-dev" ;;
   fuzz) packages="$build clang libclang-rt-14-dev" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
-  *) echo "usage: $0 [build|test|bench|fuzz|lint]" >&2; exit 64 ;;
+  coverage) packages="$build $test lcov" ;;
+  *) echo "usage: $0 [build|test|bench|fuzz|lint|coverage]" >&2; exit 64 ;;
 esac
 
 missing=""

@@ -13,6 +13,7 @@
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
 #include "saltus/target/quadratic.hpp"
+#include "saltus/target/rbm.hpp"
 
 namespace saltus {
 
@@ -64,6 +65,10 @@ inline std::vector<SmallTarget> small_targets() {
        [] {
          return Made(new Quadratic("ordered", Domain::ordered({4, 3, 2}),
                                    {{0, 0, -0.2}, {0, 1, 0.3}, {1, 2, -0.4}}, {0.5, 0.1, 0.3}));
+       }},
+      {"rbm",
+       [] {
+         return Made(new Rbm({.8, -1.2, .5, -.4, .9, 1.5}, {-.2, .4, -.6}, {.1, -.3}));
        }},
       {"potts",
        [] {

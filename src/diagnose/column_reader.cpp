@@ -7,9 +7,10 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kBlockEntries = std::size_t{1} << 18;
+constexpr int kLine = 32;  // entries: a row takes a cache line at least
 
 int rows_at_once(const Draws& draws) {
-  const std::size_t rows = kBlockEntries / static_cast<std::size_t>(draws.dim());
+  const std::size_t rows = kBlockEntries / static_cast<std::size_t>(std::max(kLine, draws.dim()));
   return static_cast<int>(
       std::clamp<std::size_t>(rows, 1, std::max<std::size_t>(1, draws.draws())));
 }

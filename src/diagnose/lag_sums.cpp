@@ -50,20 +50,28 @@ void add_lag_sums(std::span<const double> centred, std::size_t starts, std::size
 
 // Wiener-Khinchin: the lag sums are the inverse transform of |F x|^2. Zeros behind each sequence,
 // as many as it has entries, keep its end from meeting its beginning. The power spectra of all
-// sequences are added up, so one inverse transform is enough.
+// sequences are added up, so one inverse transform is enough. Two sequences x and y share a
+// transform: the lag sums of x + iy, with one factor conjugated, have those of x plus those of y as
+// their real part.
 std::vector<double> all_lag_sums(const Sequences& sequences) {
   const std::size_t size = std::bit_ceil(2 * sequences.length);
   const Fft fft(size);
   std::vector<double> re(size), im(size), power(size);
-  sequences.for_each([&](std::span<double> x) {
-    centre(x);
-    std::fill(std::copy(x.begin(), x.end(), re.begin()), re.end(), 0.0);
-    std::fill(im.begin(), im.end(), 0.0);
+  const auto add_power = [&] {
     fft.forward(re, im);
     for (std::size_t i = 0; i < size; ++i) power[i] += re[i] * re[i] + im[i] * im[i];
+    std::fill(re.begin(), re.end(), 0.0);
+    std::fill(im.begin(), im.end(), 0.0);
+  };
+  bool alone = false;  // re waits for a second sequence
+  sequences.for_each([&](std::span<double> x) {
+    centre(x);
+    std::copy(x.begin(), x.end(), alone ? im.begin() : re.begin());
+    if (alone) add_power();
+    alone = !alone;
   });
-  std::fill(im.begin(), im.end(), 0.0);
-  fft.inverse(power, im);
+  if (alone) add_power();
+  fft.inverse(power, im);  // im is zero
   power.resize(sequences.length);
   return power;
 }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "diagnose/plain_rhat.hpp"

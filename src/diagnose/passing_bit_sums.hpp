@@ -15,7 +15,7 @@ class PassingBitSums final : public PassingLagSums {
   PassingBitSums(std::size_t length, Symbol threshold);
   void add(std::span<const Symbol> x) override;
   void end_sequence() override;
-  std::size_t most_lags() const override { return 4096; }
+  std::size_t most_lags() const override { return 2048; }
 
  private:
   void reserve() override;
@@ -25,8 +25,8 @@ class PassingBitSums final : public PassingLagSums {
   void multiply(std::size_t starts);
   std::vector<std::uint64_t> ones_at_edges() const;
   void add_centred_sums(const std::vector<std::uint64_t>& edges);
-  // How many words an entry and the one `end` lags after it span at most.
-  std::size_t reach() const { return end() / 64 + 2; }
+  // How many words an entry and the one end() - 1 lags after it span at most, in any alignment.
+  std::size_t reach() const { return (end() + 63) / 64 + 1; }
 
   Symbol threshold_;
   std::uint64_t word_ = 0;  // the next word, of which `bits_` bits are there

@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "diagnose/combined_ess.hpp"
+#include "diagnose/lag_sums.hpp"
 #include "diagnose/passing_bit_sums.hpp"
 #include "diagnose/rank_normal.hpp"
 
 namespace saltus {
+namespace {
 
 constexpr std::size_t kFirstLags = 64;
+
+}  // namespace
 
 PassingColumn::PassingColumn(int chains, std::size_t draws, std::size_t levels, bool tails)
     : length_(draws / 2), tails_(tails), counts_(2 * chains, levels) {
@@ -26,15 +30,14 @@ std::size_t PassingColumn::Question::next_lags() const {
 
 void PassingColumn::begin_pass() {
   for (Question& q : questions_) {
-    q.in_pass = q.open();
-    if (q.in_pass) q.sums->begin_pass(q.next_lags());
+    if (q.open()) q.sums->begin_pass(q.next_lags());
   }
 }
 
 void PassingColumn::add(int half, std::span<const Symbol> x, bool last) {
   if (!counted_) counts_.add(half, x);
   for (Question& q : questions_) {
-    if (!q.in_pass) continue;
+    if (!q.open()) continue;
     q.sums->add(x);
     if (last) q.sums->end_sequence();
   }
@@ -46,13 +49,27 @@ void PassingColumn::add_middle(Symbol x) {
 
 void PassingColumn::end_pass() {
   for (Question& q : questions_) {
-    if (!q.in_pass) continue;
-    q.in_pass = false;
-    q.sums->end_pass();
-    q.ess = combined_ess(half_moments(counts_, q.value).means, length_, q.sums->sums());
+    if (q.open()) settle(q);
   }
   if (!counted_ && length_ > 1) ask();
   counted_ = true;
+}
+
+void PassingColumn::settle(Question& q) {
+  q.sums->end_pass();
+  const std::vector<double>& sums = q.sums->sums();
+  q.ess = combined_ess(half_moments(counts_, q.value).means, length_, sums);
+  if (q.ess || sums.size() >= q.sums->most_lags()) q.sums.reset();
+}
+
+void PassingColumn::answer_slow(const Chains& levels) {
+  for (Question& q : questions_) {
+    if (!q.slow()) continue;
+    const Sequences halves = changed(half_chains(levels), [&q](std::span<double> x) {
+      for (double& draw : x) draw = q.value[static_cast<std::size_t>(draw)];
+    });
+    q.ess = combined_ess(half_moments(counts_, q.value).means, length_, all_lag_sums(halves));
+  }
 }
 
 bool PassingColumn::open() const {
@@ -69,7 +86,7 @@ std::size_t PassingColumn::bytes_of_pass() const {
   constexpr std::size_t kBuffers = std::size_t{12} << 10;
   std::size_t bytes = 0;
   for (const Question& q : questions_) {
-    if (q.open()) bytes += kBuffers + 4 * sizeof(double) * q.next_lags();
+    if (q.open()) bytes += kBuffers + 3 * sizeof(double) * q.next_lags();
   }
   return bytes;
 }

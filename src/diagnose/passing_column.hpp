@@ -24,31 +24,34 @@ class PassingColumn {
   void add_middle(Symbol x);
   void end_pass();
 
+  // Some size needs another pass.
   bool open() const;
-  // Some size needs more lags than should be summed directly.
+  // Some size needs more lags than should be summed directly: answer_slow takes the whole column,
+  // as chains of level indices.
   bool slow() const;
+  void answer_slow(const Chains& levels);
   // What the next pass adds to the memory of the column, about.
   std::size_t bytes_of_pass() const;
 
   const LevelCounts& counts() const { return counts_; }
-  // Of a column that is neither open nor slow. Both are what ess.hpp defines, tail only if wanted.
+  // What ess.hpp defines, of a column that is neither open nor slow; the tail is NaN unless wanted.
   double ess_bulk() const;
   double ess_tail() const;
 
  private:
   // The effective sample size of a function of the draws.
   struct Question {
-    std::optional<Symbol> threshold;  // of an indicator x <= threshold
-    std::vector<double> value;        // by level
-    std::unique_ptr<PassingLagSums> sums;
+    std::optional<Symbol> threshold;       // of an indicator x <= threshold
+    std::vector<double> value;             // by level
+    std::unique_ptr<PassingLagSums> sums;  // none when no further pass is needed
     std::optional<double> ess = {};
-    bool in_pass = false;
 
-    bool slow() const { return !ess && sums->sums().size() >= sums->most_lags(); }
-    bool open() const { return !ess && !slow(); }
+    bool open() const { return sums != nullptr; }
+    bool slow() const { return !open() && !ess; }
     std::size_t next_lags() const;
   };
 
+  void settle(Question& q);
   void ask();
   std::size_t ask_scores();
   std::size_t ask_indicator(Symbol threshold);

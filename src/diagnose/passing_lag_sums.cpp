@@ -6,8 +6,11 @@
 #include "diagnose/lag_sums.hpp"
 
 namespace saltus {
+namespace {
 
 constexpr std::size_t kNewEntries = 1024;  // between two rounds of products
+
+}  // namespace
 
 void PassingLagSums::begin_pass(std::size_t end) {
   first_ = sums_.size();

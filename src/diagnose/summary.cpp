@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "diagnose/column_reader.hpp"
 #include "diagnose/held_columns.hpp"
 #include "diagnose/passing_column.hpp"
 #include "saltus/core/parallel.hpp"
-#include "saltus/diagnose/ess.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kPassBytes = std::size_t{8} << 20;    // what passing columns may need
-constexpr std::size_t kHeldEntries = std::size_t{1} << 20;  // symbols held at a time
+constexpr std::size_t kPassBytes = std::size_t{32} << 20;   // what passing columns may need
+constexpr std::size_t kHeldEntries = std::size_t{4} << 20;  // symbols held at a time
 
 struct NumberedColumn {
   int number;
@@ -23,11 +24,15 @@ struct NumberedColumn {
 
 using Columns = std::vector<NumberedColumn*>;
 
-// Shows all draws to the columns.
-void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
+std::vector<int> numbers_of(const Columns& columns) {
   std::vector<int> numbers;
   for (const NumberedColumn* c : columns) numbers.push_back(c->number);
-  const ColumnReader reader(draws, std::move(numbers));
+  return numbers;
+}
+
+// Shows all draws to the columns.
+void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
+  const ColumnReader reader(draws, numbers_of(columns));
   const std::size_t length = draws.draws() / 2;
   const auto read_half = [&](int half, std::size_t first) {
     reader.read(half / 2, first, length, [&](std::size_t draw, Rows<const Symbol> x) {
@@ -69,26 +74,25 @@ CoordinateSummary summary_of(const PassingColumn& column, const Draws& draws) {
   s.mean = draws.info().first_value + draws.info().spacing * moments.mean;
   s.sd = std::abs(draws.info().spacing) * moments.sd;
   s.rhat = draws.draws() < 4 ? NAN : rhat(column.counts());
-  s.ess_bulk = column.slow() ? NAN : column.ess_bulk();
-  s.ess_tail = column.slow() ? NAN : column.ess_tail();
+  s.ess_bulk = column.ess_bulk();
+  s.ess_tail = column.ess_tail();
+  s.mcse = s.sd / std::sqrt(s.ess_bulk);
   return s;
 }
 
-// Chains that mix too slowly for sums over a few lags are held in memory for Fourier transforms.
-void add_slow_sizes(const Draws& draws, const std::vector<int>& slow, bool tails, ThreadPool& pool,
-                    std::vector<CoordinateSummary>& all) {
+// Chains that mix too slowly for direct sums are held in memory for Fourier transforms.
+void answer_slow(const Draws& draws, std::vector<NumberedColumn>& all, ThreadPool& pool) {
   const std::size_t per_column = draws.draws() * static_cast<std::size_t>(draws.chains());
-  const std::size_t group = std::max<std::size_t>(1, kHeldEntries / per_column);
-  for (std::size_t first = 0; first < slow.size(); first += group) {
-    const std::size_t count = std::min(group, slow.size() - first);
-    const std::vector<int> numbers(slow.begin() + static_cast<std::ptrdiff_t>(first),
-                                   slow.begin() + static_cast<std::ptrdiff_t>(first + count));
-    const HeldColumns held(draws, numbers);
-    pool.for_each(static_cast<int>(count), [&](int i, int) {
-      const Chains chains = held.chains(i);
-      CoordinateSummary& s = all[static_cast<std::size_t>(numbers[static_cast<std::size_t>(i)])];
-      s.ess_bulk = ess_bulk(chains);
-      if (tails) s.ess_tail = ess_tail(chains);
+  const std::size_t at_once = std::max<std::size_t>(1, kHeldEntries / per_column);
+  for (;;) {
+    Columns slow;
+    for (NumberedColumn& c : all) {
+      if (c.column.slow() && slow.size() < at_once) slow.push_back(&c);
+    }
+    if (slow.empty()) return;
+    const HeldColumns held(draws, numbers_of(slow));
+    pool.for_each(static_cast<int>(slow.size()), [&](int i, int) {
+      slow[static_cast<std::size_t>(i)]->column.answer_slow(held.chains(i));
     });
   }
 }
@@ -113,14 +117,15 @@ std::size_t levels_of(const Draws& draws) {
 // How many columns have room for what they keep between passes.
 int columns_at_once(const Draws& draws, std::size_t levels) {
   constexpr std::size_t kOther = std::size_t{4} << 10;
-  const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 4;
+  // Counts of the half chains and of the middle draws, and the functions whose sizes are asked for.
+  const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 5;
   const std::size_t bytes = kOther + tables * levels * sizeof(double);
   return static_cast<int>(
       std::clamp<std::size_t>(kPassBytes / bytes, 1, static_cast<std::size_t>(draws.dim())));
 }
 
-// Passes over the draws until all sizes of these columns are known or given up.
-void pass_until_known(const Draws& draws, std::vector<NumberedColumn>& group, ThreadPool& pool) {
+// Passes over the draws until no column needs another.
+void pass_until_closed(const Draws& draws, std::vector<NumberedColumn>& group, ThreadPool& pool) {
   Columns columns;
   for (NumberedColumn& c : group) columns.push_back(&c);
   while (!columns.empty()) {
@@ -143,20 +148,17 @@ std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int thr
   ThreadPool pool(threads);
   const std::size_t levels = levels_of(draws);
   const int at_once = columns_at_once(draws, levels);
-  std::vector<int> slow;
   for (int first = 0; first < draws.dim(); first += at_once) {
     std::vector<NumberedColumn> group;
     for (int c = first; c < std::min(draws.dim(), first + at_once); ++c) {
       group.push_back({c, PassingColumn(draws.chains(), draws.draws(), levels, tails)});
     }
-    pass_until_known(draws, group, pool);
+    pass_until_closed(draws, group, pool);
+    answer_slow(draws, group, pool);
     for (const auto& [number, column] : group) {
       all[static_cast<std::size_t>(number)] = summary_of(column, draws);
-      if (column.slow()) slow.push_back(number);
     }
   }
-  add_slow_sizes(draws, slow, tails, pool, all);
-  for (CoordinateSummary& s : all) s.mcse = s.sd / std::sqrt(s.ess_bulk);
   return all;
 }
 

@@ -30,6 +30,9 @@ const std::vector<BuiltInModel>& built_in_models() {
        R"({"model": "potts", "levels": [3, 3], "unary": [[0.3, -0.5, 1.1], [-0.2, -0.9, 0.7]],
            "pairwise": [{"between": [0, 1],
                          "table": [[0.5, -0.3, 0.2], [0.1, 0.8, -0.6], [-0.4, 0.3, 0.9]]}]})"},
+      {"rbm", "a restricted Boltzmann machine with 3 visible and 2 hidden units",
+       R"({"model": "rbm", "weights": [[0.8, -1.2, 0.5], [-0.4, 0.9, 1.5]],
+           "visible_bias": [-0.2, 0.4, -0.6], "hidden_bias": [0.1, -0.3]})"},
       {"poisson", "three Poisson counts with rates 0.5, 3 and 10 (needs a window)",
        R"({"model": "poisson", "rate": [0.5, 3, 10]})"},
   };

@@ -10,12 +10,14 @@
 
 #include "io/json_fields.hpp"
 #include "io/strict_json.hpp"
+#include "io/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/bernoulli.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
 #include "saltus/target/quadratic.hpp"
+#include "saltus/target/rbm.hpp"
 
 namespace saltus {
 namespace {
@@ -189,10 +191,37 @@ std::unique_ptr<Target> read_poisson(JsonFields& fields) {
   return std::make_unique<Poisson>(rates);
 }
 
+// Weights from the model file itself, or from arrays of the same names in a file beside it.
+std::unique_ptr<Target> read_rbm(JsonFields& fields) {
+  if (fields.has("weights_file")) {
+    const std::string file = fields.string("weights_file");
+    const NamedArray weights = read_array(file, "weights");
+    const NamedArray visible = read_array(file, "visible_bias");
+    const NamedArray hidden = read_array(file, "hidden_bias");
+    if (weights.shape.size() != 2 || weights.shape[0] != hidden.values.size() ||
+        weights.shape[1] != visible.values.size() || weights.values.empty()) {
+      fields.refuse("weights_file", "holds weights that are not hidden x visible");
+    }
+    return std::make_unique<Rbm>(weights.values, visible.values, hidden.values);
+  }
+  std::vector<double> visible = fields.numbers("visible_bias"),
+                      hidden = fields.numbers("hidden_bias");
+  if (visible.empty()) fields.refuse("visible_bias", "is empty");
+  if (hidden.empty()) fields.refuse("hidden_bias", "is empty");
+  const std::vector<int> lengths(hidden.size(), static_cast<int>(visible.size()));
+  std::vector<double> weights = rows_of_numbers(fields, fields.at("weights"), "weights", lengths);
+  return std::make_unique<Rbm>(std::move(weights), std::move(visible), std::move(hidden));
+}
+
 std::unique_ptr<Target> read_target(const Json& json, const std::string& source) {
   static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
-      {"bernoulli", read_bernoulli}, {"ising", read_ising}, {"ising-lattice", read_ising_lattice},
-      {"poisson", read_poisson},     {"potts", read_potts}, {"quadratic", read_quadratic},
+      {"bernoulli", read_bernoulli},
+      {"ising", read_ising},
+      {"ising-lattice", read_ising_lattice},
+      {"poisson", read_poisson},
+      {"potts", read_potts},
+      {"quadratic", read_quadratic},
+      {"rbm", read_rbm},
   };
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");
@@ -209,8 +238,14 @@ std::unique_ptr<Target> read_target(const Json& json, const std::string& source)
 
 }  // namespace
 
-Model parse_model(const std::string& text, const std::string& source) {
-  const Json json = parse_strictly(text, source);
+Model parse_model(const std::string& text, const std::string& source,
+                  const std::filesystem::path& folder) {
+  Json json = parse_strictly(text, source);
+  // A weights file is named relative to the model file; what is kept stands on its own.
+  if (json.is_object() && json.contains("weights_file") && json["weights_file"].is_string()) {
+    const std::filesystem::path file = folder / json["weights_file"].get<std::string>();
+    json["weights_file"] = std::filesystem::absolute(file).lexically_normal().string();
+  }
   return {read_target(json, source), json.dump()};
 }
 
@@ -227,7 +262,8 @@ Model load_model(const std::string& file_or_name) {
                         "' ('saltus models' lists the built-in ones)",
                     false);
   }
-  return parse_model({std::istreambuf_iterator<char>(file), {}}, file_or_name);
+  return parse_model({std::istreambuf_iterator<char>(file), {}}, file_or_name,
+                     std::filesystem::path(file_or_name).parent_path());
 }
 
 }  // namespace saltus

@@ -1,5 +1,5 @@
-// JSON as we accept it: every key once in its object, every number finite. Messages name the source and
-// the place inside it.
+// JSON as we accept it: every key once in its object, every number finite. Messages name the source
+// and the place inside it.
 #pragma once
 
 #include <nlohmann/json.hpp>

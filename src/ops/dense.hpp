@@ -10,7 +10,4 @@ namespace saltus::ops {
 void dense_fields(Rows<const float> matrix, const float* field, float first_value, float spacing,
                   Rows<const Symbol> x, Rows<float> score, double* logp, float* room);
 
-// Makes the BLAS run on the calling thread alone: tiles are the unit of parallel work.
-void single_threaded_blas();
-
 }  // namespace saltus::ops

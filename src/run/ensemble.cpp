@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/dense.hpp"
+#include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

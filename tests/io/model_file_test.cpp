@@ -55,6 +55,61 @@ TEST(ModelFile, PoissonAndBernoulli) {
   EXPECT_NEAR(logp(b, {1, 1}), -1, 1e-14);
 }
 
+TEST(ModelFile, Rbm) {
+  const Model m = parse_model(
+      R"({"model": "rbm", "weights": [[1, 2], [3, 4], [5, 6]], "visible_bias": [0.5, -1],
+          "hidden_bias": [0, 1, 2]})",
+      "t");
+  const auto softplus = [](double z) { return std::log1p(std::exp(z)); };
+  EXPECT_NEAR(logp(m, {1, 0}), softplus(1) + softplus(4) + softplus(7) + 0.5, 1e-13);
+}
+
+// The same machine from a safetensors file, and the ways in which such a file can be wrong.
+TEST(ModelFile, RbmFromAWeightsFile) {
+  const std::string path = testing::TempDir() + "saltus_rbm.safetensors";
+  const float numbers[] = {1, 2, 3, 4, 5, 6, 0.5f, -1, 0, 1, 2};
+  const auto write = [&](const std::string& header, std::size_t bytes = sizeof numbers) {
+    std::ofstream out(path, std::ios::binary);
+    const std::uint64_t length = header.size();
+    out.write(reinterpret_cast<const char*>(&length), 8);
+    out << header;
+    out.write(reinterpret_cast<const char*>(numbers), static_cast<std::streamsize>(bytes));
+  };
+  const std::string good =
+      R"({"weights": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]},
+          "visible_bias": {"dtype": "F32", "shape": [2], "data_offsets": [24, 32]},
+          "hidden_bias": {"dtype": "F32", "shape": [3], "data_offsets": [32, 44]}})";
+  const std::string text = R"({"model": "rbm", "weights_file": "saltus_rbm.safetensors"})";
+  write(good);
+  const Model m = parse_model(text, "t", testing::TempDir());
+  const auto softplus = [](double z) { return std::log1p(std::exp(z)); };
+  EXPECT_NEAR(logp(m, {1, 0}), softplus(1) + softplus(4) + softplus(7) + 0.5, 1e-6);
+  EXPECT_NO_THROW(parse_model(m.text, "again"));  // the path is absolute now
+  const auto refused = [&] { EXPECT_THROW(parse_model(text, "t", testing::TempDir()), DataError); };
+  write(good, sizeof numbers - 1);
+  refused();
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string header = good;
+    header.replace(header.find(from), from.size(), to);
+    write(header);
+    refused();
+  };
+  changed("[3, 2]", "[2, 2]");
+  changed("[0, 24]", "[24, 0]");
+  changed("[32, 44]", "[32, 18446744073709551615]");
+  changed("[3, 2]", "[4294967296, 4294967296]");
+  changed("F32", "I64");
+  changed("\"weights\"", "\"other\"");
+  changed("{\"weights\"", "{{");
+  std::ofstream(path) << "short";
+  refused();
+  EXPECT_THROW(
+      parse_model(R"({"model": "rbm", "weights_file": "none.npz"})", "t", testing::TempDir()),
+      FileError);
+  EXPECT_THROW(parse_model(R"({"model": "rbm", "weights_file": "x.txt"})", "t", testing::TempDir()),
+               DataError);
+}
+
 TEST(ModelFile, BuiltInModelsParse) {
   for (const BuiltInModel& m : built_in_models()) EXPECT_NO_THROW(load_model(m.name)) << m.name;
 }
@@ -99,6 +154,7 @@ TEST(ModelFile, RefusesWhatDoesNotFit) {
       {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": null, "b": 1})", "a"},
       {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": 1})", "b"},
       {R"({"model": "bernoulli", "logits": []})", "logits"},
+      {R"({"model": "bernoulli", "logits": [1], "logits": [2]})", "logits"},
       {R"({"model": "bernoulli", "logits": [1, null]})", "logits[1]"},
       {R"({"model": "quadratic", "levels": 1, "A": [], "b": [0]})", "levels"},
       {R"({"model": "quadratic", "levels": [2, 1], "A": [], "b": [0, 0]})", "levels[1]"},
@@ -117,12 +173,18 @@ TEST(ModelFile, RefusesWhatDoesNotFit) {
        "pairwise[1]"},
       {R"({"model": "potts", "levels": [2, 2], "unary": [[0, 0], [0, 0]], "pairwise": [{"between": [0, 1]}]})",
        "pairwise[0]"},
+      {R"({"model": "rbm", "weights": [[1, 2]], "visible_bias": [0, 0], "hidden_bias": [0, 0]})",
+       "weights"},
+      {R"({"model": "rbm", "weights": [[1], [2]], "visible_bias": [0, 0], "hidden_bias": [0, 0]})",
+       "weights[0]"},
+      {R"({"model": "rbm", "weights": [], "visible_bias": [0, 0], "hidden_bias": []})",
+       "hidden_bias"},
       {R"({"model": "poisson", "rate": [-1]})", "rate[0]"},
       {R"({"model": "poisson", "rate": [3, 0]})", "rate[1]"},
       {R"({"model": "nonsense"})", "model"},
       {R"({"n": 3})", "model"},
       {R"([1, 2])", "object"},
-      {R"({"model": "bernoulli", "logits": [1e999]})", "JSON"},
+      {R"({"model": "bernoulli", "logits": [1e999]})", "logits[0]"},
       {R"({"model": "bernoulli", "logits": [NaN]})", "JSON"},
       {"", "JSON"},
       {"{\"model\": \"bernoulli\", \"logits\": [1", "JSON"},

@@ -11,6 +11,7 @@
 #include "saltus/target/function.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/quadratic.hpp"
+#include "saltus/target/rbm.hpp"
 
 namespace saltus {
 namespace {
@@ -457,6 +458,42 @@ TEST(Theorem3, StochasticGradient) {
     EXPECT_NEAR(2 * delta * std::exp(-k + largest), bound, 1e-3 * bound);
     EXPECT_LT(l1_found, delta * std::exp(-k + largest / 2));
   }
+}
+
+// A target that is not log-quadratic: the RBM with 3 visible and 2 hidden units.
+TEST(SmallRbm, BiasAcceptanceAndKernel) {
+  const Rbm target({.8, -1.2, .5, -.4, .9, 1.5}, {-.2, .4, -.6}, {.1, -.3});
+  const StateTable table(target);
+  struct Row {
+    double step, l1, acceptance, defect;
+  };
+  const Row rows[] = {{.1, .00956231, .99990422, 4.76e-6},
+                      {.2, .03051268, .99641545, 6.17e-5},
+                      {.5, .09132275, .96514362, 2.48e-4},
+                      {1, .12652751, .93635654, 3.70e-4},
+                      {INFINITY, .16716635, .89653796, 5.74e-4}};
+  for (const Row& row : rows) {
+    const Dlp unadjusted = dlp(target.domain(), row.step, false);
+    const Conformance u = check_transitions(unadjusted, table);
+    EXPECT_NEAR(u.l1, row.l1, 6e-9);
+    const Conformance a = check_transitions(dlp(target.domain(), row.step, true), table);
+    EXPECT_NEAR(a.acceptance, row.acceptance, 6e-9);
+    EXPECT_LT(a.invariance, 1e-12);
+    // DULA is not reversible here: its defect with respect to its own law.
+    const Matrix t(unadjusted, table);
+    double defect = 0;
+    for (int x = 0; x < 8; ++x) {
+      for (int y = 0; y < 8; ++y) {
+        const auto at = [&](int s) { return u.stationary[static_cast<std::size_t>(s)]; };
+        defect = std::max(defect, std::abs(at(x) * t(x, y) - at(y) * t(y, x)));
+      }
+    }
+    EXPECT_NEAR(defect, row.defect, 6e-3 * row.defect);
+  }
+  const Matrix t(dlp(target.domain(), .2, false), table);
+  const double first[] = {.7734997375, .0737984877, .068541451,  .0065394404,
+                          .0650922509, .0062103572, .0057679623, .0005503129};
+  for (int y = 0; y < 8; ++y) EXPECT_NEAR(t(0, y), first[y], 6e-11);
 }
 
 }  // namespace

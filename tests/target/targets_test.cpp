@@ -48,7 +48,8 @@ TEST_P(EveryTarget, ScoreExplainsLogp) {
   const GradientCheck g = check_score(*target);
   EXPECT_TRUE(g.finite);
   EXPECT_TRUE(g.plausible()) << "correlation " << g.correlation << " slope " << g.slope;
-  const bool quadratic = GetParam().name != "curved" && GetParam().name != "poisson";
+  const bool quadratic =
+      GetParam().name != "curved" && GetParam().name != "rbm" && GetParam().name != "poisson";
   EXPECT_EQ(g.exact(), quadratic) << g.worst_error;
 }
 
@@ -111,6 +112,23 @@ TEST(ExactAnswer, Ising5x5) {
   const ExactAnswer answer = exact_answer(IsingLattice(5, 5, true, 0.1, 0.2));
   EXPECT_NEAR(answer.log_z, 19.6740857613409, 1e-11);
   for (double m : answer.means) EXPECT_NEAR(m, 0.48296984223599815, 1e-11);
+}
+
+// The RBM with 3 visible and 2 hidden units.
+TEST(RbmTest, LogpScoreAndPartitionFunction) {
+  const Rbm target({.8, -1.2, .5, -.4, .9, 1.5}, {-.2, .4, -.6}, {.1, -.3});
+  const StateTable table(target);
+  const double logp[] = {1.2987519045, 1.9007704178, 1.7248232756, 2.4530074737,
+                         1.4443399236, 1.9915180759, 1.5524941139, 2.2659248988};
+  for (std::size_t s = 0; s < 8; ++s) EXPECT_NEAR(table.logp(s), logp[s], 6e-11);
+  EXPECT_NEAR(table.log_z(), 3.980046456637524, 1e-13);
+  const double at_000[] = {.0497603567, .1530267099, .3008258185};
+  const double at_111[] = {-.0983466961, .5011804646, .943219101};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(table.score(0)[i], at_000[i], 6e-11);
+    EXPECT_NEAR(table.score(7)[i], at_111[i], 6e-11);
+  }
+  EXPECT_THROW(Rbm({1, 2}, {0, 0}, {0, 0}), DataError);
 }
 
 TEST(Poisson, RefusesRatesOutOfRange) {

@@ -58,6 +58,7 @@ class Domain {
   Domain truncated(int levels) const;
 
  private:
+  Domain(Kind kind, int dim, int levels);
   Domain(Kind kind, std::vector<int> levels);
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 

@@ -13,9 +13,10 @@ struct CoordinateSummary {
   double ess_bulk = 0, ess_tail = 0, rhat = 0;  // NaN for a coordinate that never changed
 };
 
-// Of every column of the draws, in values (-1/+1 for spins). Reads the draws in groups of columns
-// that fit into a few megabytes. tails = false leaves ess_tail NaN, which saves a third of the
-// time.
+// Of every column of the draws, in values (-1/+1 for spins). Reads the draws in blocks, once or a
+// few times, with an amount of memory that does not depend on their number; only columns that mix
+// so slowly that their correlations need Fourier transforms are held, a few at a time. tails =
+// false leaves ess_tail NaN, which saves time where a coordinate has more than two levels.
 std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int threads = 0);
 
 // Least and median of the numbers that are not NaN; NaN when there are none.

@@ -1,6 +1,7 @@
 // Models as JSON: files, and a few built in by name. docs/formats.md describes the fields.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ struct Model {
 // file, the field and the value, when the description does not fit.
 Model load_model(const std::string& file_or_name);
 
-// From JSON text; `source` names it in messages.
-Model parse_model(const std::string& text, const std::string& source);
+// From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
+Model parse_model(const std::string& text, const std::string& source,
+                  const std::filesystem::path& folder = {});
 
 struct BuiltInModel {
   std::string name, summary, text;

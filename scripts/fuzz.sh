@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs every fuzz program in FOLDER for SECONDS, starting from well-formed inputs.
+#   scripts/fuzz.sh build/fuzz/fuzz 60
+set -euo pipefail
+folder=$1
+seconds=$2
+cd "$(dirname "$0")/.."
+
+corpus=$folder/corpus
+mkdir -p "$corpus"/{model,checkpoint,draws}
+# Seeds: the built-in models, and the files that a run writes.
+python3 scripts/fuzz_seeds.py "$corpus" build/release/saltus
+for name in model checkpoint draws; do
+  echo "fuzzing $name for $seconds s"
+  log=$folder/$name.log
+  if ! "$folder/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
+      -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$folder/" "$corpus/$name" \
+      >"$log" 2>&1; then
+    tail -60 "$log"
+    exit 1
+  fi
+  grep -E 'number_of_executed_units|new_units_added' "$log"
+done
+rm -f "${TMPDIR:-/tmp}"/saltus-fuzz-*

@@ -1,0 +1,27 @@
+"""Well-formed inputs for the fuzzers: fuzz_seeds.py FOLDER PROGRAM"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+source = (pathlib.Path(__file__).parent.parent / "src/io/built_in_models.cpp").read_text()
+for number, text in enumerate(re.findall(r'R"\((.*?)\)"', source, re.S)):
+    (folder / "model" / f"built-in-{number}.json").write_text(text)
+
+if program.exists():
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        model = work / "m.json"
+        model.write_text('{"model": "ising-lattice", "shape": [2, 3], "periodic": true, "a": 0.1, "b": 0.2}')
+        common = [program, "sample", model, "--chains", "2", "--draws", "20", "--warmup", "10"]
+        for kind, first in (("npz", b"\x01"), ("csv", b"\x00")):
+            subprocess.run([*common, "--out", work / f"d.{kind}"], check=True, stdout=subprocess.DEVNULL)
+            (folder / "draws" / f"run.{kind}").write_bytes(first + (work / f"d.{kind}").read_bytes())
+        for number, seconds in enumerate(("1e-9", "100")):
+            subprocess.run([*common, "--checkpoint", work / "c", "--time", seconds], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            content = (work / "c").read_bytes()
+            (folder / "checkpoint" / f"run-{number}").write_bytes(content[8:-4])

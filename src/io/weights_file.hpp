@@ -1,0 +1,20 @@
+// Named arrays of numbers from .npz (NumPy) and .safetensors files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace saltus {
+
+struct NamedArray {
+  std::vector<std::uint64_t> shape;
+  std::vector<double> values;
+};
+
+// Reads one array, whole. Throws FileError when the file cannot be opened, and DataError, naming
+// the file and the array, when it is not there, damaged, not finite, or of an unknown type.
+NamedArray read_array(const std::filesystem::path& file, const std::string& name);
+
+}  // namespace saltus

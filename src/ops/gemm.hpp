@@ -1,0 +1,17 @@
+// Matrix products in single precision, on BLAS where the build has one. All matrices are stored by
+// rows, with `ld` entries between the starts of two rows.
+#pragma once
+
+namespace saltus::ops {
+
+// c (m x n) = a (m x k) b (k x n)
+void multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
+              int ldc);
+// c (m x n) = a (m x k) b' with b (n x k)
+void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                         float* c, int ldc);
+
+// Makes the BLAS run on the calling thread alone: tiles are the unit of parallel work.
+void single_threaded_blas();
+
+}  // namespace saltus::ops
