@@ -17,6 +17,8 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-int signal_seen() { return seen; }
+int signal_seen() {
+  return seen;
+}
 
 }  // namespace saltus::cli

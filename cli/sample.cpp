@@ -26,7 +26,7 @@ namespace saltus::cli {
 namespace {
 
 // Diagnostics of more numbers than this would take longer than many a run.
-constexpr double kWatchedDraws = 1e8;
+constexpr double kWatchedDraws = 5e8;
 // State evaluations times coordinates up to which exact answers are computed beside the estimates.
 constexpr double kExactWork = 1e9;
 

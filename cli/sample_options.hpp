@@ -20,8 +20,9 @@ struct SampleRequest {
   std::string record = "draws";  // or moments
   std::string out;
 
-  // What does not.
-  std::string init = "random";
+  std::string init = "random";  // done with when a checkpoint is written
+
+  // What does not determine them.
   std::string checkpoint, resume;
   double checkpoint_every = 1, time_limit = 0;
   bool json = false;

@@ -57,6 +57,11 @@ std::vector<std::size_t> rows_to_show(const SampleReport& r) {
 
 void print_table(const SampleReport& r) {
   const std::vector<std::size_t> rows = rows_to_show(r);
+  const auto dim = static_cast<std::size_t>(r.target.domain().dim());
+  if (r.watched.size() < dim) {
+    fmt::print("of {} coordinates, {} evenly spread ones are diagnosed\n", with_commas(dim),
+               with_commas(r.watched.size()));
+  }
   if (rows.size() < r.summaries.size()) {
     fmt::print("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
                with_commas(r.summaries.size()));
@@ -87,6 +92,9 @@ void print_warnings(const SampleReport& r) {
         "step_size\nbrings it closer, dmala is exact.\n",
         r.run.sampler().name());
   }
+  if (r.run.sampler().tuning() && r.request.plan.warmup == 0) {
+    fmt::print("\nNote: without warm-up the step_size was not tuned.\n");
+  }
   if (worst > 1.01) {
     fmt::print(
         "\nWarning: R-hat is up to {:.3f}. The chains have not mixed: run longer, or from more "
@@ -94,10 +102,8 @@ void print_warnings(const SampleReport& r) {
         worst);
   }
   if (s.nonfinite > 0) {
-    fmt::print(
-        "\nWarning: {} proposals had a log p or an acceptance ratio that is not finite and were "
-        "rejected.\n",
-        with_commas(s.nonfinite));
+    fmt::print("\nWarning: {} proposals had a log p or an acceptance ratio that is not finite.\n",
+               with_commas(s.nonfinite));
   }
 }
 
@@ -162,7 +168,10 @@ void print_report(const SampleReport& r) {
              s.acceptance, s.changed, s.proposed);
   fmt::print("ESS min {}, median {}; R-hat max {}\n", rounded(least(ess(r))),
              rounded(median(ess(r))), fmt::format("{:.4f}", largest(rhat(r))));
-  fmt::print("{} steps/s of all chains together, {} in all\n", rounded(steps_per_second(s)),
+  fmt::print("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
+             plan.chains == 1 ? "the chain"
+                              : fmt::format("all {} chains",
+                                            with_commas(static_cast<std::uint64_t>(plan.chains))),
              duration(s.seconds));
   if (r.exact) {
     fmt::print("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",

@@ -107,8 +107,10 @@ int verify(const std::string& model_name, const std::string& sampler_name, const
   const Target& target = *model.target;
   const auto sampler = make_sampler(sampler_name, target, settings);
   std::string parameters;
-  for (const Parameter& p : sampler->parameters())
+  for (const Parameter& p : sampler->parameters()) {
+    if (p.name == "adapt") continue;  // nothing is tuned here
     parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
+  }
   Checks checks{json};
   if (!json) {
     fmt::print("{} on {}, {} coordinates ({})\n\n", sampler->name(), target.name(),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct SmallTarget {
   std::string name;
   std::function<std::unique_ptr<Target>()> make;
   int levels = 64;  // where an unbounded domain is cut off
+
+  friend void PrintTo(const SmallTarget& t, std::ostream* out) { *out << t.name; }
 };
 
 // A logp that is not log-quadratic, on bits: log of a sum.

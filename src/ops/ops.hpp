@@ -56,13 +56,15 @@ struct LatticeSums {
   std::int64_t spins = 0;  // sum of s_i
 };
 
-// A symmetric matrix by rows, and a field.
+// A symmetric matrix by rows, and a field, in both precisions.
 struct SparseFields {
   int n;
   const std::int64_t* begin;  // n + 1
   const std::int32_t* column;
   const float* weight;
   const float* field;
+  const double* exact_weight;
+  const double* exact_field;
   float first_value, spacing;
 };
 
@@ -82,7 +84,7 @@ struct Ops {
                          float* room);
   // Score (where not null) and sums of one lattice state.
   LatticeSums (*lattice)(const Lattice&, const Symbol* x, float* score);
-  // Fields (S v + b)_i of up to 16 rows and, where logp is not null, v'Sv/2 + b'v.
+  // Fields (S v + b)_i of up to 16 rows and, where logp is not null, v'Sv/2 + b'v in double.
   // `room` holds 16 n floats.
   void (*sparse_fields)(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
                         float* room);

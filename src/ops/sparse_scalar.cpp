@@ -12,12 +12,12 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
   for (int r = 0; r < x.rows; ++r) {
     double sum = 0;
     for (int i = 0; i < m.n; ++i) {
-      double field{m.field[i]};
+      double pairs = 0;
       for (auto e = m.begin[i]; e < m.begin[i + 1]; ++e) {
-        field += double{m.weight[e]} * value(r, m.column[e]);
+        pairs += m.exact_weight[e] * value(r, m.column[e]);
       }
-      if (score) score[r][i] = static_cast<float>(field);
-      sum += value(r, i) * (field + double{m.field[i]}) / 2;
+      if (score) score[r][i] = static_cast<float>(pairs + m.exact_field[i]);
+      sum += value(r, i) * (pairs / 2 + m.exact_field[i]);
     }
     if (logp) logp[r] = sum;
   }

@@ -10,10 +10,6 @@
 namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
 namespace {
 
-struct Lanes16 {
-  Float part[kParts];
-};
-
 // values[i * 16 + r] = value of coordinate i in row r; missing rows hold zeros.
 inline void transpose_in(const SparseFields& m, Rows<const Symbol> x, float* values) {
   for (int begin = 0; begin < m.n; begin += kLanes) {
@@ -35,15 +31,38 @@ inline void clear_missing_rows(const SparseFields& m, int rows, float* values) {
   }
 }
 
-inline Lanes16 field_of(const SparseFields& m, int i, const float* values) {
-  Lanes16 field;
-  for (int p = 0; p < kParts; ++p) field.part[p] = splat(m.field[i]);
+constexpr int kHalf = kWidth / 2, kHalves = kLanes / kHalf;
+
+// Fields of coordinate i in all lanes.
+inline void field_of(const SparseFields& m, int i, const float* values, float* out) {
+  Float field[kParts];
+  for (int p = 0; p < kParts; ++p) field[p] = splat(m.field[i]);
   for (int64_t e = m.begin[i]; e < m.begin[i + 1]; ++e) {
     const float* neighbour = values + static_cast<int64_t>(m.column[e]) * kLanes;
     const float weight = m.weight[e];
-    for (int p = 0; p < kParts; ++p) field.part[p] += weight * load<Float>(neighbour + p * kWidth);
+    for (int p = 0; p < kParts; ++p) field[p] += weight * load<Float>(neighbour + p * kWidth);
   }
-  return field;
+  for (int p = 0; p < kParts; ++p) store(out + p * kWidth, field[p]);
+}
+
+// The same in double, and the coordinate's part of logp.
+inline void exact_field_of(const SparseFields& m, int i, const float* values, float* out,
+                           Double* logp) {
+  Double pairs[kHalves] = {};
+  for (int64_t e = m.begin[i]; e < m.begin[i + 1]; ++e) {
+    const float* neighbour = values + static_cast<int64_t>(m.column[e]) * kLanes;
+    const double weight = m.exact_weight[e];
+    for (int h = 0; h < kHalves; ++h) {
+      pairs[h] += weight * __builtin_convertvector(load<HalfFloat>(neighbour + h * kHalf), Double);
+    }
+  }
+  const float* own = values + static_cast<int64_t>(i) * kLanes;
+  const double field = m.exact_field[i];
+  for (int h = 0; h < kHalves; ++h) {
+    const Double value = __builtin_convertvector(load<HalfFloat>(own + h * kHalf), Double);
+    logp[h] += value * (pairs[h] * 0.5 + field);
+    store(out + h * kHalf, __builtin_convertvector(pairs[h] + field, HalfFloat));
+  }
 }
 
 }  // namespace
@@ -52,21 +71,15 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
                    float* room) {
   clear_missing_rows(m, x.rows, room);
   transpose_in(m, x, room);
-  double sum[kLanes] = {};
+  Double sum[kHalves] = {};
   float block[kLanes][kLanes];  // 16 coordinates by 16 chains, written out transposed
   for (int begin = 0; begin < m.n; begin += kLanes) {
     const int count = m.n - begin < kLanes ? m.n - begin : kLanes;
     for (int j = 0; j < count; ++j) {
-      const Lanes16 field = field_of(m, begin + j, room);
-      for (int p = 0; p < kParts; ++p) store(block[j] + p * kWidth, field.part[p]);
-    }
-    if (logp) {
-      for (int j = 0; j < count; ++j) {
-        const float* value = room + static_cast<int64_t>(begin + j) * kLanes;
-        const float own = m.field[begin + j];
-        for (int r = 0; r < kLanes; ++r) {
-          sum[r] += static_cast<double>(value[r] * (block[j][r] + own));
-        }
+      if (logp) {
+        exact_field_of(m, begin + j, room, block[j], sum);
+      } else {
+        field_of(m, begin + j, room, block[j]);
       }
     }
     if (!score) continue;
@@ -75,9 +88,7 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
       for (int j = 0; j < count; ++j) out[j] = block[j][r];
     }
   }
-  if (logp) {
-    for (int r = 0; r < x.rows; ++r) logp[r] = sum[r] / 2;
-  }
+  for (int r = 0; logp && r < x.rows; ++r) logp[r] = sum[r / kHalf][r % kHalf];
 }
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

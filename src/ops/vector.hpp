@@ -29,6 +29,8 @@ typedef int32_t Int __attribute__((vector_size(4 * kWidth)));
 typedef uint32_t Word __attribute__((vector_size(4 * kWidth)));
 typedef uint16_t Half __attribute__((vector_size(2 * kWidth)));
 typedef uint64_t Wide __attribute__((vector_size(4 * kWidth)));
+typedef float HalfFloat __attribute__((vector_size(2 * kWidth)));  // as many as a Double holds
+typedef double Double __attribute__((vector_size(4 * kWidth)));
 
 inline Float splat(float v) {
   return Float{} + v;

@@ -81,21 +81,29 @@ std::vector<double> Moments::variance() const {
   return variance;
 }
 
-// ESS = n var / (b var of batch means), batches of all chains against the grand mean.
+// ESS = variance / (Monte Carlo variance of the mean). The latter comes from the batch means around
+// their own chain's mean, b var(batch means) / n; where R-hat says that the chains disagree, from
+// the chain means, if that is larger.
 std::vector<double> Moments::ess() const {
   std::vector<double> ess = variance();
-  const auto b = static_cast<double>(batch_length_);
-  double batches = 0;
-  for (const Chain& c : chains_) batches += static_cast<double>(c.batches);
-  const double draws_in_batches = batches * b;
+  const std::vector<double> rhat = split_rhat();
+  const auto b = static_cast<double>(batch_length_), chains = static_cast<double>(chains_.size());
+  const auto batches = static_cast<double>(chains_[0].batches);  // of each chain
+  const double scale = spacing_ * spacing_;
   for (std::size_t i = 0; i < dim_; ++i) {
-    double sum = 0, square = 0;
+    double within = 0, sum = 0, square = 0;
     for (const Chain& c : chains_) {
-      sum += c.total[i] / b;
-      square += c.batch_square_sum[i] / (b * b);
+      const double mean = c.total[i] / (b * batches);
+      within += c.batch_square_sum[i] / (b * b) - batches * mean * mean;
+      sum += mean;
+      square += mean * mean;
     }
-    const double between = spacing_ * spacing_ * (square - sum * sum / batches) / (batches - 1);
-    ess[i] = between > 0 && batches > 1 ? draws_in_batches * ess[i] / (b * between) : NAN;
+    within *= scale / (chains * (batches - 1));
+    double of_mean = within / (batches * chains);
+    if (rhat[i] > 1.01 && chains > 1) {
+      of_mean = std::max(of_mean, scale * (square - sum * sum / chains) / (chains - 1) / chains);
+    }
+    ess[i] = of_mean > 0 && batches > 1 ? ess[i] / of_mean : NAN;
   }
   return ess;
 }

@@ -110,6 +110,8 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
                                  matrix_->column.data(),
                                  matrix_->weight_single.data(),
                                  field_single_.data(),
+                                 matrix_->weight.data(),
+                                 field_.data(),
                                  first,
                                  spacing};
   float* room = at.scratch.get<float>(0, n * ops::kLanes);

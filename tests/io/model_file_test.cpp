@@ -1,6 +1,7 @@
 #include "saltus/io/model_file.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -66,7 +67,8 @@ TEST(ModelFile, Rbm) {
 
 // The same machine from a safetensors file, and the ways in which such a file can be wrong.
 TEST(ModelFile, RbmFromAWeightsFile) {
-  const std::string path = testing::TempDir() + "saltus_rbm.safetensors";
+  const std::string name = "saltus_rbm." + std::to_string(::getpid()) + ".safetensors";
+  const std::string path = testing::TempDir() + name;
   const float numbers[] = {1, 2, 3, 4, 5, 6, 0.5f, -1, 0, 1, 2};
   const auto write = [&](const std::string& header, std::size_t bytes = sizeof numbers) {
     std::ofstream out(path, std::ios::binary);
@@ -79,7 +81,7 @@ TEST(ModelFile, RbmFromAWeightsFile) {
       R"({"weights": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]},
           "visible_bias": {"dtype": "F32", "shape": [2], "data_offsets": [24, 32]},
           "hidden_bias": {"dtype": "F32", "shape": [3], "data_offsets": [32, 44]}})";
-  const std::string text = R"({"model": "rbm", "weights_file": "saltus_rbm.safetensors"})";
+  const std::string text = R"({"model": "rbm", "weights_file": ")" + name + R"("})";
   write(good);
   const Model m = parse_model(text, "t", testing::TempDir());
   const auto softplus = [](double z) { return std::log1p(std::exp(z)); };

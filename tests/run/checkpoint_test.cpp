@@ -1,6 +1,7 @@
 #include "saltus/run/checkpoint.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -9,7 +10,8 @@
 namespace saltus {
 namespace {
 
-const std::filesystem::path kPath = testing::TempDir() + "saltus_checkpoint_test";
+const std::filesystem::path kPath =
+    testing::TempDir() + "saltus_checkpoint_test." + std::to_string(::getpid());
 
 TEST(CheckpointTest, RoundTrip) {
   const std::vector<std::byte> state = {std::byte{1}, std::byte{0}, std::byte{255}};

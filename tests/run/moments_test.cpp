@@ -53,6 +53,32 @@ TEST(MomentsTest, AgreeWithTheDraws) {
   }
 }
 
+// Chains that sit in different states are not independent draws, however many there are.
+TEST(MomentsTest, ChainsThatDisagreeHaveASmallEss) {
+  const IsingLattice target(1, 2, false, 5, 0);  // both up or both down, never crossing
+  RunPlan plan;
+  plan.draws = 2000;
+  plan.warmup = 0;
+  Moments moments(target.domain(), plan.chains, plan.draws, true);
+  saltus::Run run(target, make_sampler("dmala", target, {{"step_size", "0.05"}}), plan);
+  run.add(moments);
+  RowBuffer<Symbol> start(4, 2);
+  for (int c = 0; c < 4; ++c) start.view()[c][0] = start.view()[c][1] = static_cast<Symbol>(c % 2);
+  run.start(start.view());
+  run.go();
+  const double ess = moments.ess()[0];
+  EXPECT_TRUE(std::isnan(ess) || ess < 10) << ess;
+  const IsingLattice slow(1, 2, false, 1.2, 0);
+  Moments seen(slow.domain(), plan.chains, plan.draws, true);
+  saltus::Run second(slow, make_sampler("dmala", slow, {{"step_size", "0.2"}}), plan);
+  second.add(seen);
+  second.start(start.view());
+  second.go();
+  if (seen.split_rhat()[0] > 1.01) {
+    EXPECT_LT(seen.ess()[0], 200);
+  }
+}
+
 TEST(MomentsTest, ConstantCoordinatesHaveNoEss) {
   const IsingLattice target(1, 2, false, 0.1, 40);  // both spins up, always
   RunPlan plan;

@@ -2,6 +2,7 @@
 #include "saltus/run/run.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -116,7 +117,7 @@ TEST(RunTest, LogpBelongsToTheState) {
 
 // Stops after every round, saves, and goes on in a new run with a new spool file of the same name.
 TEST(RunTest, SavedAndRestoredRunsGoOnAsIfNeverStopped) {
-  const std::string path = testing::TempDir() + "saltus_run_test.draws";
+  const std::string path = testing::TempDir() + "saltus_run_test." + std::to_string(::getpid());
   for (const SmallTarget& small : small_targets()) {
     const auto target = small.make();
     for (const char* sampler : {"dmala", "dula"}) {

@@ -19,7 +19,8 @@ struct Coupling {
 
 class Quadratic final : public Target {
  public:
-  // Storage::automatic keeps the matrix dense when more than a quarter of it is filled.
+  // Storage::automatic keeps the matrix dense when more than a quarter of it is filled and it has
+  // at least 32 rows. Dense models compute logp in single precision, sparse ones in double.
   enum class Storage { automatic, sparse, dense };
   Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
             std::vector<double> field, Storage storage = Storage::automatic);
