@@ -1,8 +1,10 @@
 #include "progress.hpp"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "text.hpp"
@@ -17,6 +19,12 @@ std::string bar(double fraction) {
   std::string text;
   for (int i = 0; i < width; ++i) text += i < static_cast<int>(fraction * width) ? "#" : ".";
   return text;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -46,11 +54,10 @@ void Progress::update(const RunStatus& status) {
                                   : status.steps_per_second;
   const double fraction = static_cast<double>(status.step) / static_cast<double>(status.steps);
   const double left = static_cast<double>(status.steps - status.step) / rate;
-  const std::string line =
-      fmt::format("{:<8} [{}] {:5.1f} %  step {} of {}  {} steps/s  acceptance {:.3f}  {} left",
-                  status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
-                  with_commas(status.step), with_commas(status.steps), rounded(rate),
-                  status.acceptance, duration(left));
+  std::string line = fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
+                                 status.warming_up ? "warm-up" : "drawing", bar(fraction),
+                                 100 * fraction, rounded(rate), status.acceptance, duration(left));
+  if (terminal_) line.resize(std::min(line.size(), terminal_width() - 1));  // never onto a new line
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", line);
   } else {

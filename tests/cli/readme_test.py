@@ -40,6 +40,13 @@ def blocks(text):
         before = ""
 
 
+def has_netcdf():
+    """Whether the program was built with netCDF: without it, .nc files are refused."""
+    done = subprocess.run([saltus_cli.program, "sample", "--draws", "0", "--out", "x.nc"], capture_output=True)
+    trial = subprocess.run([saltus_cli.program, "diagnose", "no-such-file.nc"], capture_output=True)
+    return b"netCDF" not in trial.stderr and b"netCDF" not in done.stderr
+
+
 def commands(lines):
     """The saltus commands of a block, continuation lines joined, prompts and program removed."""
     whole = "\n".join(lines).replace("\\\n", " ")
@@ -60,6 +67,8 @@ class DocumentTest(CliTest):
                 self.write(name, "\n".join(lines) + "\n")
             elif language in ("sh", "bash", "console"):
                 for command in commands(lines):
+                    if ".nc" in command and not has_netcdf():
+                        continue
                     with self.subTest(os.path.relpath(path, ROOT), command=command):
                         # By the shell: a line may redirect or pipe.
                         done = subprocess.run(["sh", "-c", f"{shlex.quote(saltus_cli.program)} {command}"], cwd=self.folder,
