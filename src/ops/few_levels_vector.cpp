@@ -2,42 +2,16 @@
 // side, a loop over the candidates. Compiled once per instruction set.
 #include "ops/few_levels.hpp"
 
+#include "ops/log_q.hpp"
 #include "ops/passes.hpp"
 #include "ops/vector.hpp"
-
-extern "C" double log(double);
 
 namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
 namespace {
 
 // log q = -sum_i (top_i - logit of the level taken) - log prod_i (sum of weights relative to the
-// top). Each sum is between 1 and 16, so 15 factors per lane fit into a double after the lanes are
-// folded.
-struct LogQ {
-  Float product[kParts], lost[kParts];
-  double total = 0;
-  int groups = 0;
-
-  LogQ() { clear(); }
-  void clear() {
-    for (int p = 0; p < kParts; ++p) product[p] = splat(1.0f), lost[p] = Float{};
-    groups = 0;
-  }
-  void end_group() {
-    if (++groups == 3) flush();  // 12 factors per lane
-  }
-  void flush() {
-    double factor = 1, sum = 0;
-    for (int p = 0; p < kParts; ++p) {
-      for (int j = 0; j < kWidth; ++j) {
-        factor *= static_cast<double>(product[p][j]);
-        sum += static_cast<double>(lost[p][j]);
-      }
-    }
-    total -= sum + log(factor);
-    clear();
-  }
-};
+// top), with factors in [1, 16].
+using LevelLogQ = LogQ<3>;
 
 // kWidth coordinates from `at` on, `left` of them before the end of the row.
 struct Lanes {
@@ -141,17 +115,12 @@ inline Int choose(const LevelsLaw& law, const Lanes& l, const Weights& w, Float 
   return level;
 }
 
-inline void add(LogQ& log_q, int part, const Weights& w, Float logit) {
-  log_q.product[part] *= w.sum;
-  log_q.lost[part] += w.top - logit;
-}
-
 }  // namespace
 
 Proposed propose_few_levels(const LevelsLaw& law, const Symbol* x, const float* score, Symbol* y,
                             const Stream& stream, bool want_log_q) {
   Proposed out;
-  LogQ log_q;
+  LevelLogQ log_q;
   Int changes{}, bad{};
   const int n = law.domain->dim();
   for (int begin = 0; begin < n; begin += kGroup) {
@@ -170,23 +139,22 @@ Proposed propose_few_levels(const LevelsLaw& law, const Symbol* x, const float* 
         store(y + at, __builtin_convertvector(level, Half));
         changes -= level != lanes.x;
         bad |= weights.not_a_number;
-        if (want_log_q) add(log_q, part, weights, logit);
+        log_q.add(part, weights.top - logit, weights.sum);
       }
     }
     log_q.end_group();
   }
-  log_q.flush();
   for (int j = 0; j < kWidth; ++j) {
     out.changes += static_cast<uint32_t>(changes[j]);
     out.finite = out.finite && bad[j] == 0;
   }
-  out.log_q = !out.finite ? __builtin_nan("") : want_log_q ? log_q.total : 0.0;
+  out.log_q = !out.finite ? __builtin_nan("") : want_log_q ? log_q.total() : 0.0;
   return out;
 }
 
 double log_q_few_levels(const LevelsLaw& law, const Symbol* from, const float* score,
                         const Symbol* to) {
-  LogQ log_q;
+  LevelLogQ log_q;
   const int n = law.domain->dim(), count = candidates(law);
   for (int begin = 0; begin < n; begin += kGroup) {
     for (int part = 0; part < kParts; ++part) {
@@ -201,13 +169,12 @@ double log_q_few_levels(const LevelsLaw& law, const Symbol* from, const float* s
           const Candidate k = candidate(law, lanes, c);
           logit = (k.valid & (k.level == level)) ? k.logit : logit;
         }
-        add(log_q, part, weights, logit);
+        log_q.add(part, weights.top - logit, weights.sum);
       }
     }
     log_q.end_group();
   }
-  log_q.flush();
-  return log_q.total;
+  return log_q.total();
 }
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

@@ -1,9 +1,8 @@
 // Two-level discrete Langevin proposal in lanes. Compiled once per instruction set.
+#include "ops/log_q.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
 #include "ops/vector.hpp"
-
-extern "C" double log(double);
 
 namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
 namespace {
@@ -11,44 +10,8 @@ namespace {
 // A coordinate takes its likelier outcome (flip if l >= 0, stay otherwise) with probability
 // 1/(1 + e), e = exp(-|l|), and the other one with e/(1 + e). So
 //   log q = -sum_{unlikelier outcomes} |l_i| - log prod_i (1 + e_i),
-// and each factor 1 + e is in [1, 2]: sixty of them per lane are multiplied before one log is
-// taken.
-struct LogQ {
-  Float product[kParts], likelier_lost[kParts];
-  double total = 0;
-  int groups = 0;
-
-  LogQ() { clear(); }
-  void clear() {
-    for (int p = 0; p < kParts; ++p) product[p] = splat(1.0f), likelier_lost[p] = Float{};
-    groups = 0;
-  }
-  void add(int part, Float size, Float e, Int unlikely) {
-    product[part] *= e + 1.0f;
-    likelier_lost[part] += unlikely ? size : Float{};
-  }
-  void end_group() {
-    if (++groups == 15) flush();
-  }
-  // Folds the 16 lanes in halves, in double, in the same order at every level.
-  void flush() {
-    double factors[kLanes], lost[kLanes];
-    for (int p = 0; p < kParts; ++p) {
-      for (int j = 0; j < kWidth; ++j) {
-        factors[p * kWidth + j] = static_cast<double>(product[p][j]);
-        lost[p * kWidth + j] = static_cast<double>(likelier_lost[p][j]);
-      }
-    }
-    for (int half = kLanes / 2; half > 0; half /= 2) {
-      for (int j = 0; j < half; ++j) {
-        factors[j] *= factors[j + half];
-        lost[j] += lost[j + half];
-      }
-    }
-    total -= lost[0] + log(factors[0]);
-    clear();
-  }
-};
+// with factors in [1, 2].
+using FlipLogQ = LogQ<15>;
 
 inline Float flip_logit(const TwoLevelLaw& law, Int x, Float score, Float penalty) {
   const Float drift = score * law.half_span;
@@ -76,7 +39,7 @@ inline Float scores(const float* score, int left) {
 }
 
 struct ProposeState {
-  LogQ log_q;
+  FlipLogQ log_q;
   Int changes[kParts] = {};
   Int not_a_number[kParts] = {};
 };
@@ -106,7 +69,7 @@ inline void propose_group(const TwoLevelLaw& law, int begin, int n, const Symbol
       store(y + at, __builtin_convertvector(xi ^ (flip & 1), Half));
       state.changes[part] -= flip;
       state.not_a_number[part] |= (l != l);
-      if constexpr (kWantLogQ) state.log_q.add(part, size, e, unlikely);
+      if constexpr (kWantLogQ) state.log_q.add(part, unlikely ? size : Float{}, e + 1.0f);
     }
   }
   if constexpr (kWantLogQ) state.log_q.end_group();
@@ -122,10 +85,7 @@ Proposed propose(const TwoLevelLaw& law, int n, const Symbol* x, const float* sc
   }
   if (whole < n) propose_group<kWantLogQ, true>(law, whole, n, x, score, y, stream, state);
   Proposed out;
-  if constexpr (kWantLogQ) {
-    state.log_q.flush();
-    out.log_q = state.log_q.total;
-  }
+  if constexpr (kWantLogQ) out.log_q = state.log_q.total();
   for (int p = 0; p < kParts; ++p) {
     for (int j = 0; j < kWidth; ++j) {
       out.changes += static_cast<uint32_t>(state.changes[p][j]);
@@ -137,7 +97,7 @@ Proposed propose(const TwoLevelLaw& law, int n, const Symbol* x, const float* sc
 
 template <bool kLast>
 inline void log_q_group(const TwoLevelLaw& law, int begin, int n, const Symbol* from,
-                        const float* score, const Symbol* to, LogQ& log_q) {
+                        const float* score, const Symbol* to, FlipLogQ& log_q) {
   for (int part = 0; part < kParts; ++part) {
 #pragma GCC unroll 4
     for (int w = 0; w < 4; ++w) {
@@ -150,7 +110,7 @@ inline void log_q_group(const TwoLevelLaw& law, int begin, int n, const Symbol* 
       const Int flip = xi != to_int(load<Half>(to + at));
       Int unlikely = flip ^ (l >= 0.0f);
       if constexpr (kLast) unlikely &= lanes_from_zero() < n - at;
-      log_q.add(part, size, exp_minus(size), unlikely);
+      log_q.add(part, unlikely ? size : Float{}, exp_minus(size) + 1.0f);
     }
   }
   log_q.end_group();
@@ -166,12 +126,11 @@ Proposed propose_two_level(const TwoLevelLaw& law, int n, const Symbol* x, const
 
 double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const float* score,
                        const Symbol* to) {
-  LogQ log_q;
+  FlipLogQ log_q;
   const int whole = n / kGroup * kGroup;
   for (int i = 0; i < whole; i += kGroup) log_q_group<false>(law, i, n, from, score, to, log_q);
   if (whole < n) log_q_group<true>(law, whole, n, from, score, to, log_q);
-  log_q.flush();
-  return log_q.total;
+  return log_q.total();
 }
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE
