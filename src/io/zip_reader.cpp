@@ -163,7 +163,7 @@ FileRange ZipReader::open(const std::string& name) const {
     throw DataError(fmt::format("'{}' has no member '{}'.", file_->name(), name));
   }
   if (member->flags & zip::kEncryptedFlag) damaged(*file_, "it is encrypted");
-  const FileRange range = packed(*member);
+  FileRange range = packed(*member);
   if (member->method == zip::kDeflated) {
     return inflate_to_file(range, member->size, member->crc, name);
   }

@@ -107,7 +107,8 @@ constexpr int kGroup = 64;  // coordinates that share one set of random blocks
 
 // Weights of one coordinate's levels, padded to 16, and their sums by 16.
 inline std::size_t room_for_levels(const Domain& domain) {
-  return static_cast<std::size_t>(domain.max_levels() + domain.max_levels() / kLanes + 2 * kLanes);
+  const auto levels = static_cast<std::size_t>(domain.max_levels());
+  return levels + levels / kLanes + 2 * kLanes;
 }
 
 }  // namespace saltus::ops

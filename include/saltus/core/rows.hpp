@@ -28,11 +28,13 @@ struct Rows {
   }
 };
 
-// Rows are stored with room up to the next multiple of this many entries, and passes over a row may read
-// and write that room: 64 coordinates are handled together.
+// Rows are stored with room up to the next multiple of this many entries, and passes over a row may
+// read and write that room: 64 coordinates are handled together.
 inline constexpr int kRowPadding = 64;
 
-constexpr int padded(int cols) { return (cols + kRowPadding - 1) / kRowPadding * kRowPadding; }
+constexpr int padded(int cols) {
+  return (cols + kRowPadding - 1) / kRowPadding * kRowPadding;
+}
 
 // Owns the memory behind a Rows: zero-initialised, padded, every row starts on a cache line.
 template <class T>
@@ -40,9 +42,10 @@ class RowBuffer {
  public:
   RowBuffer() = default;
   RowBuffer(int rows, int cols) {
-    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(padded(cols));
+    const std::size_t count =
+        static_cast<std::size_t>(rows) * static_cast<std::size_t>(padded(cols));
     memory_.reset(
-        static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{kAlignment})));
+        static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kAlignment})));
     std::uninitialized_value_construct_n(memory_.get(), count);
     view_ = {memory_.get(), rows, cols, padded(cols)};
   }
@@ -51,7 +54,7 @@ class RowBuffer {
  private:
   static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
   std::unique_ptr<T, Free> memory_;
   Rows<T> view_;

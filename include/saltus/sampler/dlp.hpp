@@ -61,7 +61,7 @@ class Dlp final : public Sampler {
   Domain domain_;
   DlpOptions options_;
   double step_size_;
-  std::vector<double> penalty_;  // unit / (alpha p_i): one, or one per coordinate
+  std::vector<double> penalty_;        // unit / (alpha p_i): one, or one per coordinate
   std::vector<float> penalty_single_;  // padded like a row
 };
 
