@@ -83,15 +83,8 @@ void sparse_fields(State& state, const ops::Ops& ops, bool want_logp) {
   const auto weight = floats(n * degree), field = floats(n);
   const std::vector<double> exact_weight(weight.begin(), weight.end());
   const std::vector<double> exact_field(field.begin(), field.end());
-  const ops::SparseFields fields{n,
-                                 begin.data(),
-                                 column.data(),
-                                 weight.data(),
-                                 field.data(),
-                                 exact_weight.data(),
-                                 exact_field.data(),
-                                 -1.0f,
-                                 2.0f};
+  const ops::SparseFields fields{
+      n, begin.data(), column.data(), exact_weight.data(), exact_field.data(), -1.0f, 2.0f};
   const RowBuffer<Symbol> x(rows, n);
   const RowBuffer<float> score(rows, n);
   for (int r = 0; r < rows; ++r) {

@@ -14,7 +14,8 @@ enum Status {
   data = 65,
   no_input = 66,
   software = 70,
-  cannot_create = 73
+  cannot_create = 73,
+  io_error = 74
 };
 
 void add_sample(CLI::App& program, int& status);

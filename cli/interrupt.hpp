@@ -4,6 +4,7 @@
 namespace saltus::cli {
 
 void catch_interrupts();
-int signal_seen();  // its number, or 0
+void stop_catching_interrupts();  // a further one ends the program
+int signal_seen();                // its number, or 0
 
 }  // namespace saltus::cli

@@ -58,5 +58,9 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return complain(e, software);
   }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    fmt::print(stderr, "saltus: cannot write to the standard output\n");
+    return io_error;
+  }
   return status;
 }

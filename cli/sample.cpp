@@ -27,20 +27,51 @@ namespace {
 
 // Diagnostics of more numbers than this would take longer than many a run.
 constexpr double kWatchedDraws = 5e8;
+constexpr int kMostWatched = 10000;
 // State evaluations times coordinates up to which exact answers are computed beside the estimates.
 constexpr double kExactWork = 1e9;
 
-// The coordinates whose draws are kept for diagnostics when no file asks for all: evenly spread.
-std::vector<int> watched_coordinates(int dim, const RunPlan& plan) {
+// How many coordinates are diagnosed.
+int watched_count(int dim, const RunPlan& plan) {
   const double per_coordinate = static_cast<double>(plan.draws) * plan.chains;
   const int most = static_cast<int>(std::clamp(kWatchedDraws / per_coordinate, 16.0, 1e9));
+  return std::min({dim, most, kMostWatched});
+}
+
+// `count` coordinates, evenly spread.
+std::vector<int> spread_coordinates(int dim, int count) {
   std::vector<int> list;
-  const int count = std::min(dim, most);
-  for (int c = 0; c < count; ++c) {
-    list.push_back(static_cast<int>(std::int64_t{c} * dim / count));
-  }
+  for (int c = 0; c < count; ++c) list.push_back(static_cast<int>(std::int64_t{c} * dim / count));
   return list;
 }
+
+// Some columns of draws that hold more.
+class SomeColumns final : public Draws {
+ public:
+  SomeColumns(const Draws& all, std::vector<int> columns)
+      : all_(all), columns_(std::move(columns)) {}
+  const DrawsInfo& info() const override { return all_.info(); }
+  int chains() const override { return all_.chains(); }
+  std::size_t draws() const override { return all_.draws(); }
+  int dim() const override { return static_cast<int>(columns_.size()); }
+  void read_states(int chain, std::size_t first, Rows<Symbol> x) const override {
+    const RowBuffer<Symbol> whole(1, all_.dim());
+    for (int r = 0; r < x.rows; ++r) {
+      all_.read_states(chain, first + static_cast<std::size_t>(r), whole.view());
+      for (std::size_t c = 0; c < columns_.size(); ++c) x[r][c] = whole.view()[0][columns_[c]];
+    }
+  }
+  void read_logp(int chain, std::size_t first, std::span<double> out) const override {
+    all_.read_logp(chain, first, out);
+  }
+  void read_acceptance(int chain, std::size_t first, std::span<float> out) const override {
+    all_.read_acceptance(chain, first, out);
+  }
+
+ private:
+  const Draws& all_;
+  std::vector<int> columns_;
+};
 
 DrawsInfo draws_info(const SampleRequest& request, const Target& target, const Sampler& sampler) {
   DrawsInfo info;
@@ -70,21 +101,22 @@ class SampleRun {
       start_ = read_start_file(request_.init, request_.plan.chains, target_.domain());
     }
     auto sampler = make_sampler(request_.sampler, target_, request_.settings);
-    const DrawsInfo info = draws_info(request_, target_, *sampler);
+    info_ = draws_info(request_, target_, *sampler);
     run_ = std::make_unique<Run>(target_, std::move(sampler), request_.plan);
     const bool moments_only = request_.record == "moments";
     moments_ = std::make_unique<Moments>(target_.domain(), request_.plan.chains,
                                          request_.plan.draws, moments_only);
     run_->add(*moments_);
-    if (!moments_only) make_spool(info);
   }
 
   void start() {
     if (request_.resume.empty()) {
       start_.view() ? run_->start(start_.view()) : run_->start();
+      make_spool();  // not before the start is known to be possible
       if (!request_.checkpoint.empty()) save();
       return;
     }
+    make_spool();
     const Checkpoint checkpoint = read_checkpoint(request_.resume);
     ByteReader in(checkpoint.state);
     try {
@@ -98,17 +130,20 @@ class SampleRun {
   bool go() {
     Progress progress;
     catch_interrupts();
-    double saved_at = 0;
+    double saved_at = 0, save_seconds = 0;
     const bool complete = run_->go([&](const RunStatus& status) {
       progress.update(status);
-      if (!request_.checkpoint.empty() && status.seconds - saved_at >= request_.checkpoint_every) {
-        save();
-        saved_at = status.seconds;
+      // A slow disk must not eat the run: at most a tenth of the time goes into saving.
+      const double due = std::max(request_.checkpoint_every, 9 * save_seconds);
+      if (!request_.checkpoint.empty() && status.seconds - saved_at >= due) {
+        save_seconds = save();
+        saved_at = status.seconds + save_seconds;
       }
       const bool time_is_up = request_.time_limit > 0 && status.seconds >= request_.time_limit;
       return !time_is_up && !signal_seen();
     });
     progress.clear();
+    stop_catching_interrupts();
     if (!complete && request_.checkpoint.empty() && signal_seen()) name_a_checkpoint();
     if (!request_.checkpoint.empty()) save();
     return complete;
@@ -125,8 +160,12 @@ class SampleRun {
         request_,         target_, *run_, run_->statistics(), run_->draws_made(), complete,
         moments_->mean(), {},      {},    std::nullopt};
     if (spool_) {
-      r.summaries = summarise(*spool_, false, request_.plan.threads);
-      for (int c = 0; c < spool_->dim(); ++c) r.watched.push_back(spool_->coordinate(c));
+      const int count = watched_count(spool_->dim(), request_.plan);
+      const std::vector<int> columns = spread_coordinates(spool_->dim(), count);
+      r.summaries = count == spool_->dim()
+                        ? summarise(*spool_, false, request_.plan.threads)
+                        : summarise(SomeColumns(*spool_, columns), false, request_.plan.threads);
+      for (int c : columns) r.watched.push_back(spool_->coordinate(c));
     } else {
       add_moment_summaries(r);
     }
@@ -142,17 +181,26 @@ class SampleRun {
   const SampleRequest& request() const { return request_; }
 
  private:
-  void make_spool(const DrawsInfo& info) {
-    std::vector<int> columns;
+  // Without --out, draws of a part of the coordinates are enough. A continued run goes on with the
+  // part that it began with.
+  void make_spool() {
+    if (request_.record == "moments") return;
     const int dim = target_.domain().dim();
-    if (request_.out.empty()) columns = watched_coordinates(dim, request_.plan);
-    if (static_cast<int>(columns.size()) == dim) columns.clear();
-    if (!request_.resume.empty()) columns = columns_of_saved_run(columns);
+    if (request_.resume.empty()) {
+      request_.kept = request_.out.empty() ? watched_count(dim, request_.plan) : dim;
+    } else if (!request_.out.empty() && request_.kept != dim) {
+      throw UsageError(
+          "--out needs the draws of all coordinates, but the run was started without --out and "
+          "kept " +
+          std::to_string(request_.kept) + " of " + std::to_string(dim));
+    }
+    std::vector<int> columns;
+    if (request_.kept != dim) columns = spread_coordinates(dim, request_.kept);
     const std::string path = request_.checkpoint.empty() ? "" : draws_file(request_.checkpoint);
     if (!request_.resume.empty() && request_.checkpoint != request_.resume) {
       copy_draws(draws_file(request_.resume), path);
     }
-    spool_ = std::make_unique<DrawSpool>(info, dim, request_.plan.chains, std::move(columns), path,
+    spool_ = std::make_unique<DrawSpool>(info_, dim, request_.plan.chains, std::move(columns), path,
                                          !request_.resume.empty());
     run_->add(*spool_);
   }
@@ -165,27 +213,13 @@ class SampleRun {
 
   static std::string draws_file(const std::string& checkpoint) { return checkpoint + ".draws"; }
 
-  // What the saved run kept, which --out may ask for more of.
-  std::vector<int> columns_of_saved_run(const std::vector<int>& now) const {
-    const SampleRequest saved =
-        from_description(read_checkpoint(request_.resume).description, request_.resume);
-    const int dim = target_.domain().dim();
-    if (!saved.out.empty()) return {};
-    std::vector<int> then = watched_coordinates(dim, saved.plan);
-    if (static_cast<int>(then.size()) == dim) return {};
-    if (!request_.out.empty()) {
-      throw UsageError(
-          "--out needs the draws of all coordinates, but the run was started without --out "
-          "and kept " +
-          std::to_string(then.size()) + " of " + std::to_string(dim));
-    }
-    return now.empty() ? now : then;
-  }
-
-  void save() {
+  // Returns how long it took.
+  double save() {
+    const auto begin = std::chrono::steady_clock::now();
     ByteWriter out;
     run_->save(out);
     write_checkpoint(request_.checkpoint, describe(request_), out.bytes());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   // An interrupted run without --checkpoint is saved all the same.
@@ -193,8 +227,12 @@ class SampleRun {
     std::string name = "saltus.checkpoint";
     for (int n = 2; std::filesystem::exists(name); ++n)
       name = fmt::format("saltus-{}.checkpoint", n);
-    request_.checkpoint = name;
-    if (spool_) spool_->keep_at(draws_file(name));
+    try {
+      if (spool_) spool_->keep_at(draws_file(name));
+      request_.checkpoint = name;
+    } catch (const FileError& e) {
+      fmt::print(stderr, "saltus: the run is not saved: {}\n", e.what());
+    }
   }
 
   void add_moment_summaries(SampleReport& r) const {
@@ -212,6 +250,7 @@ class SampleRun {
   Model model_;
   const Target& target_;
   RowBuffer<Symbol> start_;  // where the chains begin, if given
+  DrawsInfo info_;
   std::unique_ptr<Run> run_;
   std::unique_ptr<Moments> moments_;
   std::unique_ptr<DrawSpool> spool_;
@@ -241,7 +280,6 @@ int sample(SampleRequest request) {
   } else {
     print_report(report);
   }
-  std::fflush(stdout);
   tell_how_to_continue(report);
   return complete || !signal_seen() ? ok : 128 + signal_seen();
 }

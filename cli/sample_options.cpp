@@ -195,6 +195,7 @@ std::string describe(const SampleRequest& r) {
   d["tile"] = r.plan.tile;
   d["record"] = r.record;
   d["out"] = r.out;
+  d["kept"] = r.kept;
   return d.dump();
 }
 
@@ -221,6 +222,7 @@ SampleRequest from_description(const std::string& text, const std::string& sourc
     r.plan.tile = static_cast<int>(d.integer(d.at("tile"), "tile", 0, 1'000'000));
     r.record = d.string("record");
     r.out = d.string("out");
+    r.kept = static_cast<int>(d.integer(d.at("kept"), "kept", 0, INT32_MAX));
     return r;
   } catch (const nlohmann::json::exception& e) {
     throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");

@@ -19,6 +19,7 @@ struct SampleRequest {
   RunPlan plan;
   std::string record = "draws";  // or moments
   std::string out;
+  int kept = 0;  // coordinates whose draws are kept: all of them, or evenly spread ones
 
   std::string init = "random";  // done with when a checkpoint is written
 

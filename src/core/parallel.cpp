@@ -1,13 +1,18 @@
 #include "saltus/core/parallel.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace saltus {
 
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { worker(t); });
+  try {
+    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { worker(t); });
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are do the work.
+  }
 }
 
 ThreadPool::~ThreadPool() {

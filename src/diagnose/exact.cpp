@@ -56,7 +56,7 @@ struct Share {
   }
 
   void move_reference(double to) {
-    const double factor = std::exp(reference - to);
+    const double factor = reference == to ? 1.0 : std::exp(reference - to);
     for (double& w : tail_weight) w *= factor;
     for (auto& [head, w] : head_weight) w *= factor;
     reference = to;
@@ -66,8 +66,9 @@ struct Share {
     const Rows<Symbol> x = states.view();
     write_state(target.domain(), head, 0, split.first_tail, x[0]);
     for (int t = 1; t < x.rows; ++t) std::copy_n(x[0], split.first_tail, x[t]);
-    target.evaluate({0, 0, scratch}, x, logp.data(), {});
+    target.evaluate_exact({0, 0, scratch}, x, logp.data(), {});
     const double top = *std::max_element(logp.begin(), logp.end());
+    if (top == -INFINITY) return;  // no state of the block is possible
     if (top > reference) move_reference(top);
     double sum = 0;
     for (std::size_t t = 0; t < split.tails; ++t) {

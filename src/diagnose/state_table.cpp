@@ -34,8 +34,10 @@ StateTable::StateTable(const Target& target, int levels)
 
 std::size_t StateTable::index(const Symbol* x) const {
   std::size_t s = 0;
-  for (int i = 0; i < domain_.dim(); ++i)
+  for (int i = 0; i < domain_.dim(); ++i) {
+    if (x[i] >= domain_.levels(i)) return size();
     s = s * static_cast<std::size_t>(domain_.levels(i)) + x[i];
+  }
   return s;
 }
 

@@ -90,6 +90,7 @@ inline Weights weigh(const LevelsLaw& law, const Lanes& l) {
   }
   w.stay = exp_minus(w.top);
   w.sum += w.stay;
+  w.not_a_number |= w.sum != w.sum;  // an infinite score
   return w;
 }
 

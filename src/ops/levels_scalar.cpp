@@ -12,11 +12,12 @@ namespace {
 double logit(const LevelsLaw& law, int i, int x, const float* score, int k) {
   const double penalty{law.penalty[law.uniform ? 0 : i]};
   const double step = k - x;
+  if (k == x) return 0;
   if (law.domain->kind() == Domain::Kind::ordered) {
     return double{law.half_spacing} * double{score[i]} * step - penalty * step * step;
   }
   const float* of_level = score + law.domain->score_begin(i);
-  return (double{of_level[k]} - double{of_level[x]}) / 2 - (k == x ? 0.0 : penalty);
+  return (double{of_level[k]} - double{of_level[x]}) / 2 - penalty;
 }
 
 // log of the sum over the coordinate's candidate levels of exp(logit).

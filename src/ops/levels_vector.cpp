@@ -24,6 +24,7 @@ inline void write_logits(const LevelsLaw& law, int i, int x, const float* score,
       const float step = static_cast<float>(range.first + c - x);
       logit[c] = slope * step - penalty * step * step;
     }
+    logit[x - range.first] = 0.0f;  // also when the penalty is infinite
   } else {
     const float* of_level = score + law.domain->score_begin(i);
     const float here = of_level[x];
@@ -102,12 +103,13 @@ inline void random_words(const Stream& stream, int group, uint32_t* words) {
 inline float logit_of(const LevelsLaw& law, int i, int x, const float* score, int k) {
   const float penalty = law.penalty[law.uniform ? 0 : i];
   const float step = static_cast<float>(k - x);
+  if (k == x) return 0.0f;
   if (law.domain->kind() == Domain::Kind::ordered) {
     const float slope = law.half_spacing * score[i];
     return slope * step - penalty * step * step;
   }
   const float* of_level = score + law.domain->score_begin(i);
-  return k == x ? 0.0f : (of_level[k] - of_level[x]) * 0.5f - penalty;
+  return (of_level[k] - of_level[x]) * 0.5f - penalty;
 }
 
 // One coordinate's proposal: weights exp(logit - top) of the other levels in `room`, their sums by

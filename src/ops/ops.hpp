@@ -56,15 +56,13 @@ struct LatticeSums {
   std::int64_t spins = 0;  // sum of s_i
 };
 
-// A symmetric matrix by rows, and a field, in both precisions.
+// A symmetric matrix by rows, and a field.
 struct SparseFields {
   int n;
   const std::int64_t* begin;  // n + 1
   const std::int32_t* column;
-  const float* weight;
-  const float* field;
-  const double* exact_weight;
-  const double* exact_field;
+  const double* weight;
+  const double* field;
   float first_value, spacing;
 };
 

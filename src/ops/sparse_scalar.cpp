@@ -14,10 +14,10 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
     for (int i = 0; i < m.n; ++i) {
       double pairs = 0;
       for (auto e = m.begin[i]; e < m.begin[i + 1]; ++e) {
-        pairs += m.exact_weight[e] * value(r, m.column[e]);
+        pairs += m.weight[e] * value(r, m.column[e]);
       }
-      if (score) score[r][i] = static_cast<float>(pairs + m.exact_field[i]);
-      sum += value(r, i) * (pairs / 2 + m.exact_field[i]);
+      if (score) score[r][i] = static_cast<float>(pairs + m.field[i]);
+      sum += value(r, i) * (pairs / 2 + m.field[i]);
     }
     if (logp) logp[r] = sum;
   }

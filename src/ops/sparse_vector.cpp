@@ -33,34 +33,24 @@ inline void clear_missing_rows(const SparseFields& m, int rows, float* values) {
 
 constexpr int kHalf = kWidth / 2, kHalves = kLanes / kHalf;
 
-// Fields of coordinate i in all lanes.
-inline void field_of(const SparseFields& m, int i, const float* values, float* out) {
-  Float field[kParts];
-  for (int p = 0; p < kParts; ++p) field[p] = splat(m.field[i]);
-  for (int64_t e = m.begin[i]; e < m.begin[i + 1]; ++e) {
-    const float* neighbour = values + static_cast<int64_t>(m.column[e]) * kLanes;
-    const float weight = m.weight[e];
-    for (int p = 0; p < kParts; ++p) field[p] += weight * load<Float>(neighbour + p * kWidth);
-  }
-  for (int p = 0; p < kParts; ++p) store(out + p * kWidth, field[p]);
-}
-
-// The same in double, and the coordinate's part of logp.
-inline void exact_field_of(const SparseFields& m, int i, const float* values, float* out,
-                           Double* logp) {
+// Fields of coordinate i in all lanes, in double, and its part of logp. The score must not depend
+// on whether logp is wanted, so there is one way to compute it.
+inline void field_of(const SparseFields& m, int i, const float* values, float* out, Double* logp) {
   Double pairs[kHalves] = {};
   for (int64_t e = m.begin[i]; e < m.begin[i + 1]; ++e) {
     const float* neighbour = values + static_cast<int64_t>(m.column[e]) * kLanes;
-    const double weight = m.exact_weight[e];
+    const double weight = m.weight[e];
     for (int h = 0; h < kHalves; ++h) {
       pairs[h] += weight * __builtin_convertvector(load<HalfFloat>(neighbour + h * kHalf), Double);
     }
   }
   const float* own = values + static_cast<int64_t>(i) * kLanes;
-  const double field = m.exact_field[i];
+  const double field = m.field[i];
   for (int h = 0; h < kHalves; ++h) {
-    const Double value = __builtin_convertvector(load<HalfFloat>(own + h * kHalf), Double);
-    logp[h] += value * (pairs[h] * 0.5 + field);
+    if (logp) {
+      const Double value = __builtin_convertvector(load<HalfFloat>(own + h * kHalf), Double);
+      logp[h] += value * (pairs[h] * 0.5 + field);
+    }
     store(out + h * kHalf, __builtin_convertvector(pairs[h] + field, HalfFloat));
   }
 }
@@ -76,11 +66,7 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
   for (int begin = 0; begin < m.n; begin += kLanes) {
     const int count = m.n - begin < kLanes ? m.n - begin : kLanes;
     for (int j = 0; j < count; ++j) {
-      if (logp) {
-        exact_field_of(m, begin + j, room, block[j], sum);
-      } else {
-        field_of(m, begin + j, room, block[j]);
-      }
+      field_of(m, begin + j, room, block[j], logp ? sum : nullptr);
     }
     if (!score) continue;
     for (int r = 0; r < x.rows; ++r) {

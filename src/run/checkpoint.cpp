@@ -5,8 +5,10 @@
 #include <zlib.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 
 #include "saltus/core/bytes.hpp"
@@ -17,41 +19,62 @@ namespace {
 // The number changes when the contents do.
 constexpr char kMagic[8] = {'s', 'a', 'l', 't', 'u', 's', '0', '1'};
 
-std::uint32_t checksum(std::span<const std::byte> bytes) {
-  uLong crc = crc32_z(0, nullptr, 0);
-  crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  return static_cast<std::uint32_t>(crc);
+std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 0) {
+  const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
+  return static_cast<std::uint32_t>(crc32_z(before, data, bytes.size()));
 }
 
-void write_and_sync(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  bool good = file >= 0;
-  while (good && !bytes.empty()) {
+bool write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    good = n > 0;
-    if (good) bytes = bytes.subspan(static_cast<std::size_t>(n));
+    if (n <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
+  return true;
+}
+
+// Writes the parts one after the other and waits until they are on the disk.
+bool write_and_sync(const std::filesystem::path& path,
+                    std::initializer_list<std::span<const std::byte>> parts) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  bool good = true;
+  for (const auto& part : parts) good = good && write_all(file, part);
   good = good && ::fsync(file) == 0;
-  const std::string reason = std::strerror(errno);
-  if (file >= 0) ::close(file);
-  if (good) return;
-  ::unlink(path.c_str());
-  throw FileError("cannot write " + path.string() + ": " + reason, true);
+  const int reason = errno;
+  ::close(file);
+  errno = reason;
+  return good;
+}
+
+// A rename is on the disk when its folder is.
+void sync_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& path, const std::string& description,
                       std::span<const std::byte> state) {
-  ByteWriter out;
-  out.put(kMagic);
-  out.put_array(std::span<const char>(description));
-  out.put_array(state);
-  out.put(checksum(out.bytes()));
+  ByteWriter head;
+  head.put(kMagic);
+  head.put_array(std::span<const char>(description));
+  head.put(state.size());
+  const std::uint32_t sum = checksum(state, checksum(head.bytes()));
   const std::filesystem::path fresh = path.string() + ".new";
-  write_and_sync(fresh, out.bytes());
-  std::filesystem::rename(fresh, path);
+  const bool written =
+      write_and_sync(fresh, {head.bytes(), state, std::as_bytes(std::span(&sum, 1))});
+  if (!written || std::rename(fresh.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(fresh.c_str());
+    throw FileError("cannot write " + path.string() + ": " + reason, true);
+  }
+  sync_folder(path);
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {

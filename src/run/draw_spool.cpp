@@ -128,7 +128,9 @@ void DrawSpool::end_round() {
   length_ = offset;
 }
 
+// What a checkpoint counts on must be on the disk before it.
 void DrawSpool::save(ByteWriter& out) const {
+  ::fdatasync(file_);
   out.put(length_);
   out.put(draws_);
   out.put(checksum_);

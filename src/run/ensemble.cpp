@@ -7,6 +7,15 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus {
+namespace {
+
+// A thread without a tile would only take memory.
+int useful_threads(int threads, int tiles) {
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(threads, 1, std::max(1, tiles));
+}
+
+}  // namespace
 
 Ensemble::Storage::Storage(const Domain& domain, int rows)
     : x(rows, domain.dim()),
@@ -22,7 +31,7 @@ Ensemble::Ensemble(const Target& target, int chains, int tile, int threads, std:
       chains_(chains),
       tile_size_(std::min(chains, tile > 0 ? tile : target.preferred_tile())),
       seed_(seed),
-      pool_(threads) {
+      pool_(useful_threads(threads, (chains + tile_size_ - 1) / std::max(1, tile_size_))) {
   if (chains < 1) throw UsageError("a run needs at least one chain");
   ops::single_threaded_blas();
   for (int first = 0; first < chains; first += tile_size_) {
@@ -86,6 +95,7 @@ void Ensemble::evaluate() {
     tile.step = step_;
     Workspace& work = threads_[static_cast<std::size_t>(thread)]->work;
     target_.evaluate(work.at(step_), tile.x, tile.logp, tile.score);
+    tile.logp_current = true;
   });
   for (const auto& storage : tiles_) {
     for (int r = 0; r < storage->tile.rows(); ++r) {
@@ -102,6 +112,10 @@ void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver
     Tile& tile = tiles_[static_cast<std::size_t>(t)]->tile;
     Thread& thread = *threads_[static_cast<std::size_t>(number)];
     const std::span info(thread.info.data(), static_cast<std::size_t>(tile.rows()));
+    if (sampler.exact() && !tile.logp_current) {
+      target_.evaluate(thread.work.at(tile.step), tile.x, tile.logp, {});
+      tile.logp_current = true;
+    }
     for (std::uint64_t k = 0; k < steps; ++k) {
       thread.work.want_logp = observer.wants_logp(k);
       sampler.step(target_, tile, thread.work, info);

@@ -111,7 +111,8 @@ std::vector<double> Moments::ess() const {
 // Gelman & Rubin's R-hat over the halves of all chains.
 std::vector<double> Moments::split_rhat() const {
   std::vector<double> rhat(dim_, NAN);
-  const auto half = static_cast<double>(planned_ / 2);
+  const std::uint64_t first_half = planned_ / 2;
+  const auto half = static_cast<double>(first_half);
   const double rest = static_cast<double>(draws()) - half;
   const auto halves = static_cast<double>(2 * chains_.size());
   if (half < 2 || rest < 2) return rhat;

@@ -52,6 +52,7 @@ void check_window(const Domain& domain, int window) {
 Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(std::move(options)) {
   check_precondition(options_.precondition, domain_.dim());
   check_window(domain_, options_.window);
+  options_.window = std::min(options_.window, domain_.max_levels() - 1);
   if (options_.step_size && !(*options_.step_size > 0)) {
     throw UsageError("step_size is " + std::to_string(*options_.step_size) +
                      "; it must be above 0");
@@ -196,6 +197,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     std::swap(tile.x.data, y.x.data);
     std::swap(tile.score.data, y.score.data);
     std::swap(tile.logp, y.logp);
+    tile.logp_current = want_logp;
   }
   ++tile.step;
 }

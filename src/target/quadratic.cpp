@@ -29,7 +29,7 @@ struct Quadratic::Matrix {
     }
     for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
     std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
-    std::vector<std::pair<std::int32_t, double>> entries(at(static_cast<int>(begin.back())));
+    std::vector<std::pair<std::int32_t, double>> entries(static_cast<std::size_t>(begin.back()));
     for (const Coupling& c : couplings) {
       entries[static_cast<std::size_t>(next[at(c.i)]++)] = {c.j, c.weight};
       entries[static_cast<std::size_t>(next[at(c.j)]++)] = {c.i, c.weight};
@@ -108,8 +108,6 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
   const ops::SparseFields fields{static_cast<int>(n),
                                  matrix_->begin.data(),
                                  matrix_->column.data(),
-                                 matrix_->weight_single.data(),
-                                 field_single_.data(),
                                  matrix_->weight.data(),
                                  field_.data(),
                                  first,

@@ -398,5 +398,30 @@ class Damaged(ResumeTest):
                 self.check_refused(65)
 
 
+class Extended(CliTest):
+    """A run that keeps a part of its coordinates goes on with that part, however often it is extended."""
+
+    def test_extended_twice(self):
+        run = ["sample", "ising-100x100", "--chains", 1, "--warmup", 0, "--set", "step_size=0.1", "--time", "1e-9", "--json"]
+        self.good(*run, "--draws", 100_000, "--checkpoint", "c")
+        for draws in (200_000, 400_000, 50_000):
+            self.good("sample", "--resume", "c", "--draws", draws, "--time", "1e-9", "--json")
+        self.good("sample", "--resume", "c", "--time", "1e-9", "--json")
+
+
+class Refused(CliTest):
+    def test_a_start_that_is_refused_leaves_an_earlier_run_alone(self):
+        self.good("sample", "bernoulli", "--draws", 50, "--checkpoint", "c", "--json")
+        self.write("inf.json", '{"model": "quadratic", "levels": 2, "A": [[0, 1, 1e308], [1, 0, 1e308]], "b": [1e308, 1e308]}')
+        with open(self.path("c.draws"), "rb") as file:
+            before = file.read()
+        self.write("ones", "1 1\n" * 4)
+        refused = self.saltus("sample", "inf.json", "--draws", 5, "--init", "ones", "--checkpoint", "c")
+        self.assertEqual(refused.status, 65, refused)
+        with open(self.path("c.draws"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.good("sample", "--resume", "c", "--json")
+
+
 if __name__ == "__main__":
     saltus_cli.main()

@@ -162,6 +162,32 @@ TEST(Suite, RejectsStepsThatDoNotFollowTheMatrix) {
   EXPECT_LT(check_steps(wrong, *target, table, 20000).p_value, 1e-10);
 }
 
+// A model with forbidden states, and a window that reaches over the cut of an unbounded one.
+TEST(Suite, ChecksStepsWhereNotEveryStateCounts) {
+  const Function forbidden(Domain::binary(3), [](std::span<const double> v, std::span<double> g) {
+    for (double& e : g) e = 0.3;
+    return v[0] + v[1] + v[2] == 3 ? -INFINITY : 0.3 * (v[0] + v[1] + v[2]);
+  });
+  const auto dmala = make_sampler("dmala", forbidden, {{"step_size", "0.6"}});
+  EXPECT_GT(check_steps(*dmala, forbidden, StateTable(forbidden), 20000).p_value, 1e-5);
+  const Poisson counts({5.0, 5.0});
+  const auto wide = make_sampler("dmala", counts, {{"step_size", "50"}, {"window", "12"}});
+  const StepCheck s = check_steps(*wide, counts, StateTable(counts, 24), 500);
+  EXPECT_GT(s.p_value, 1e-5);
+  EXPECT_GT(s.steps, 0u);
+}
+
+// A window beyond the last level is no window, whatever its size.
+TEST(Suite, HugeWindows) {
+  const Quadratic target("q", Domain::ordered(2, 5), {{0, 0, -0.3}}, {1.0, 0.2});
+  const StateTable table(target);
+  for (const char* window : {"4", "100", "1073741824", "2147483647"}) {
+    const auto sampler = make_sampler("dmala", target, {{"step_size", "2"}, {"window", window}});
+    EXPECT_LT(check_transitions(*sampler, table).invariance, 1e-12);
+    EXPECT_GT(check_steps(*sampler, target, table, 5000).p_value, 1e-5) << window;
+  }
+}
+
 TEST(StationaryLaw, OfATwoStateChain) {
   RowBuffer<double> t(2, 2);
   t.view()[0][0] = 0.9, t.view()[0][1] = 0.1, t.view()[1][0] = 1e-12, t.view()[1][1] = 1 - 1e-12;

@@ -322,6 +322,43 @@ TEST(RunTest, NonFiniteProposalsAreCountedRejections) {
   EXPECT_THROW(run.start(zeros.view()), DataError);
 }
 
+// What DULA draws must not depend on whether anybody wants log p.
+TEST(RunTest, RecordingDoesNotChangeTheDraws) {
+  for (const SmallTarget& small : small_targets()) {
+    const auto target = small.make();
+    RunPlan plan = small_plan();
+    const Recorded recorded = record(*target, "dula", settings_for(*target), plan);
+    saltus::Run bare(*target, make_sampler("dula", *target, settings_for(*target)), plan);
+    bare.start();
+    bare.go();
+    const auto dim = static_cast<std::size_t>(target->domain().dim());
+    for (int c = 0; c < plan.chains; ++c) {
+      const auto last = (static_cast<std::size_t>(c + 1) * plan.draws - 1) * dim;
+      for (std::size_t i = 0; i < dim; ++i) EXPECT_EQ(bare.state(c)[i], recorded.x[last + i]);
+    }
+  }
+}
+
+// Kernels may take turns: an adjusted one after an unadjusted one finds a current logp.
+TEST(EnsembleTest, LogpIsBroughtUpToDate) {
+  class Nothing final : public StepObserver {
+   public:
+    bool wants_logp(std::uint64_t) const override { return false; }
+    void after_step(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
+      last_logp = tile.logp[0];
+    }
+    double last_logp = 0;
+  };
+  const IsingLattice target(6, 6, true, 0.1, 0.2);
+  Ensemble ensemble(target, 1, 0, 1, 5);
+  ensemble.start_random();
+  ensemble.evaluate();
+  Nothing observer;
+  ensemble.advance(*make_sampler("dula", target, {{"step_size", "0.5"}}), 100, observer);
+  ensemble.advance(*make_sampler("dmala", target, {{"step_size", "0.5"}}), 20, observer);
+  EXPECT_NEAR(observer.last_logp, logp_of(target, ensemble.state(0)), 1e-9);
+}
+
 TEST(RunTest, MillionCoordinates) {
   const IsingLattice target(1000, 1000, true, 0.1, 0.2);
   RunPlan plan;

@@ -131,6 +131,21 @@ TEST(RbmTest, LogpScoreAndPartitionFunction) {
   EXPECT_THROW(Rbm({1, 2}, {0, 0}, {0, 0}), DataError);
 }
 
+// States of probability zero, in whole blocks and within them.
+TEST(ExactAnswer, ForbiddenStates) {
+  const Function target(Domain::binary(13), [](std::span<const double> v, std::span<double> g) {
+    for (double& e : g) e = 0;
+    return v[0] == 0 || v[12] == 1 ? -INFINITY : 0.0;
+  });
+  for (int threads : {1, 2}) {
+    const ExactAnswer answer = exact_answer(target, threads);
+    EXPECT_NEAR(answer.log_z, 11 * std::log(2.0), 1e-12);
+    EXPECT_EQ(answer.means[0], 1);
+    EXPECT_EQ(answer.means[12], 0);
+    EXPECT_NEAR(answer.means[5], 0.5, 1e-12);
+  }
+}
+
 TEST(Poisson, RefusesRatesOutOfRange) {
   EXPECT_THROW(Poisson({1.0, 0.0}), DataError);
   EXPECT_THROW(Poisson({-1.0}), DataError);

@@ -27,7 +27,7 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table);
 std::vector<double> stationary_law(Rows<const double> matrix);
 
 // Do the steps that the sampler really takes follow its transition matrix? Takes `steps` steps from
-// every state (at least those that have weight) and compares the counts with the matrix: Pearson's
+// every state that has weight and compares the counts with the matrix: Pearson's
 // chi-square over all cells whose expectation is at least 5, smaller ones pooled by row.
 struct StepCheck {
   double chi_square = 0;

@@ -24,6 +24,7 @@ class StateTable {
   const Symbol* state(std::size_t s) const { return x_.view()[static_cast<int>(s)]; }
   const double* score(std::size_t s) const { return score_.view()[static_cast<int>(s)]; }
   double logp(std::size_t s) const { return logp_[s]; }
+  // The number of a state; size() for one outside a table that was cut off.
   std::size_t index(const Symbol* x) const;
 
   // Normalised probabilities, and log Z.

@@ -28,6 +28,7 @@ struct Tile {
   Rows<Symbol> x;
   Rows<float> score;
   double* logp = nullptr;
+  bool logp_current = true;  // false after a step of an unadjusted sampler that left logp out
   std::uint32_t first_chain = 0;
   std::uint64_t step = 0;
 

@@ -47,7 +47,7 @@ class Target {
 
   // How many chains are best evaluated together. Draws may depend on it in the last bits, so it
   // must not depend on the machine.
-  virtual int preferred_tile() const { return 4; }
+  virtual int preferred_tile() const { return domain().dim() < 256 ? 2 : 1; }
 };
 
 // logp and, where wanted, score of a single state, in double precision.
