@@ -83,8 +83,16 @@ void sparse_fields(State& state, const ops::Ops& ops, bool want_logp) {
   const auto weight = floats(n * degree), field = floats(n);
   const std::vector<double> exact_weight(weight.begin(), weight.end());
   const std::vector<double> exact_field(field.begin(), field.end());
-  const ops::SparseFields fields{
-      n, begin.data(), column.data(), exact_weight.data(), exact_field.data(), -1.0f, 2.0f};
+  const std::vector<double> half(exact_weight.begin(), exact_weight.end() - n * degree / 2);
+  std::vector<std::int64_t> half_begin;
+  for (int i = 0; i <= n; ++i) half_begin.push_back(std::int64_t{degree / 2} * i);
+  const ops::SparseFields fields{n,
+                                 {begin.data(), column.data(), weight.data()},
+                                 field.data(),
+                                 {half_begin.data(), column.data(), half.data()},
+                                 exact_field.data(),
+                                 -1.0f,
+                                 2.0f};
   const RowBuffer<Symbol> x(rows, n);
   const RowBuffer<float> score(rows, n);
   for (int r = 0; r < rows; ++r) {

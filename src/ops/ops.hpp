@@ -56,13 +56,23 @@ struct LatticeSums {
   std::int64_t spins = 0;  // sum of s_i
 };
 
-// A symmetric matrix by rows, and a field.
-struct SparseFields {
-  int n;
+// A matrix by rows.
+template <class T>
+struct SparseRows {
   const std::int64_t* begin;  // n + 1
   const std::int32_t* column;
-  const double* weight;
-  const double* field;
+  const T* weight;
+};
+
+// A pairwise model v'Sv/2 + b'v: S in single precision for the score; for logp its upper triangle
+// in double, with half of the diagonal. The two are apart so that a score never depends on whether
+// logp is wanted.
+struct SparseFields {
+  int n;
+  SparseRows<float> full;
+  const float* field;
+  SparseRows<double> upper;
+  const double* exact_field;
   float first_value, spacing;
 };
 

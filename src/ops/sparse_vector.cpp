@@ -33,26 +33,33 @@ inline void clear_missing_rows(const SparseFields& m, int rows, float* values) {
 
 constexpr int kHalf = kWidth / 2, kHalves = kLanes / kHalf;
 
-// Fields of coordinate i in all lanes, in double, and its part of logp. The score must not depend
-// on whether logp is wanted, so there is one way to compute it.
-inline void field_of(const SparseFields& m, int i, const float* values, float* out, Double* logp) {
-  Double pairs[kHalves] = {};
-  for (int64_t e = m.begin[i]; e < m.begin[i + 1]; ++e) {
-    const float* neighbour = values + static_cast<int64_t>(m.column[e]) * kLanes;
-    const double weight = m.weight[e];
-    for (int h = 0; h < kHalves; ++h) {
-      pairs[h] += weight * __builtin_convertvector(load<HalfFloat>(neighbour + h * kHalf), Double);
-    }
+// Fields of coordinate i in all lanes.
+inline void write_field(const SparseFields& m, int i, const float* values, float* out) {
+  Float field[kParts];
+  for (int p = 0; p < kParts; ++p) field[p] = splat(m.field[i]);
+  for (int64_t e = m.full.begin[i]; e < m.full.begin[i + 1]; ++e) {
+    const float* neighbour = values + static_cast<int64_t>(m.full.column[e]) * kLanes;
+    const float weight = m.full.weight[e];
+    for (int p = 0; p < kParts; ++p) field[p] += weight * load<Float>(neighbour + p * kWidth);
+  }
+  for (int p = 0; p < kParts; ++p) store(out + p * kWidth, field[p]);
+}
+
+inline Double doubles(const float* values) {
+  return __builtin_convertvector(load<HalfFloat>(values), Double);
+}
+
+// Coordinate i's part of logp in all lanes.
+inline void add_logp(const SparseFields& m, int i, const float* values, Double* logp) {
+  Double pairs[kHalves];
+  for (int h = 0; h < kHalves; ++h) pairs[h] = Double{} + m.exact_field[i];
+  for (int64_t e = m.upper.begin[i]; e < m.upper.begin[i + 1]; ++e) {
+    const float* neighbour = values + static_cast<int64_t>(m.upper.column[e]) * kLanes;
+    const double weight = m.upper.weight[e];
+    for (int h = 0; h < kHalves; ++h) pairs[h] += weight * doubles(neighbour + h * kHalf);
   }
   const float* own = values + static_cast<int64_t>(i) * kLanes;
-  const double field = m.field[i];
-  for (int h = 0; h < kHalves; ++h) {
-    if (logp) {
-      const Double value = __builtin_convertvector(load<HalfFloat>(own + h * kHalf), Double);
-      logp[h] += value * (pairs[h] * 0.5 + field);
-    }
-    store(out + h * kHalf, __builtin_convertvector(pairs[h] + field, HalfFloat));
-  }
+  for (int h = 0; h < kHalves; ++h) logp[h] += doubles(own + h * kHalf) * pairs[h];
 }
 
 }  // namespace
@@ -65,10 +72,9 @@ void sparse_fields(const SparseFields& m, Rows<const Symbol> x, Rows<float> scor
   float block[kLanes][kLanes];  // 16 coordinates by 16 chains, written out transposed
   for (int begin = 0; begin < m.n; begin += kLanes) {
     const int count = m.n - begin < kLanes ? m.n - begin : kLanes;
-    for (int j = 0; j < count; ++j) {
-      field_of(m, begin + j, room, block[j], logp ? sum : nullptr);
-    }
+    for (int j = 0; logp && j < count; ++j) add_logp(m, begin + j, room, sum);
     if (!score) continue;
+    for (int j = 0; j < count; ++j) write_field(m, begin + j, room, block[j]);
     for (int r = 0; r < x.rows; ++r) {
       float* out = score[r] + begin;
       for (int j = 0; j < count; ++j) out[j] = block[j][r];

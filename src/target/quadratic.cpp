@@ -8,12 +8,16 @@
 
 namespace saltus {
 
-// S = A + A', by rows: sparse always (exact evaluation reads it), dense when that is faster.
+// S = A + A', by rows: sparse always (exact evaluation reads it), dense when that is faster; and
+// the upper triangle with half of the diagonal, from which logp follows.
 struct Quadratic::Matrix {
   std::vector<std::int64_t> begin;
   std::vector<std::int32_t> column;
   std::vector<double> weight;
   std::vector<float> weight_single;
+  std::vector<std::int64_t> upper_begin{0};
+  std::vector<std::int32_t> upper_column;
+  std::vector<double> upper_weight;
   RowBuffer<float> dense;
 
   Matrix(int n, const std::vector<Coupling>& couplings) : begin(static_cast<std::size_t>(n) + 1) {
@@ -36,6 +40,7 @@ struct Quadratic::Matrix {
     }
     sort_and_merge(entries);
     weight_single.assign(weight.begin(), weight.end());
+    take_upper();
   }
 
   // Columns in order within each row; equal ones (both halves of a diagonal, w_ij and w_ji) added.
@@ -56,6 +61,19 @@ struct Quadratic::Matrix {
       }
     }
     begin.back() = static_cast<std::int64_t>(column.size());
+  }
+
+  void take_upper() {
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+      for (auto e = static_cast<std::size_t>(begin[i]); e < static_cast<std::size_t>(begin[i + 1]);
+           ++e) {
+        const auto j = static_cast<std::size_t>(column[e]);
+        if (j < i) continue;
+        upper_column.push_back(column[e]);
+        upper_weight.push_back(i == j ? weight[e] / 2 : weight[e]);
+      }
+      upper_begin.push_back(static_cast<std::int64_t>(upper_column.size()));
+    }
   }
 
   void make_dense(int n) {
@@ -105,13 +123,15 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
     return ops::dense_fields(matrix_->dense.view(), field_single_.data(), first, spacing, x, score,
                              logp, room);
   }
-  const ops::SparseFields fields{static_cast<int>(n),
-                                 matrix_->begin.data(),
-                                 matrix_->column.data(),
-                                 matrix_->weight.data(),
-                                 field_.data(),
-                                 first,
-                                 spacing};
+  const Matrix& m = *matrix_;
+  const ops::SparseFields fields{
+      static_cast<int>(n),
+      {m.begin.data(), m.column.data(), m.weight_single.data()},
+      field_single_.data(),
+      {m.upper_begin.data(), m.upper_column.data(), m.upper_weight.data()},
+      field_.data(),
+      first,
+      spacing};
   float* room = at.scratch.get<float>(0, n * ops::kLanes);
   for (int r = 0; r < x.rows; r += ops::kLanes) {
     const int rows = std::min(ops::kLanes, x.rows - r);

@@ -66,22 +66,42 @@ TEST(LatticeFields, EveryShapeAgreesWithTheDefinition) {
 }
 
 struct Graph {
-  std::vector<std::int64_t> begin{0};
-  std::vector<std::int32_t> column;
-  std::vector<double> weight, field;
+  std::vector<std::int64_t> begin{0}, upper_begin{0};
+  std::vector<std::int32_t> column, upper_column;
+  std::vector<float> weight, field;
+  std::vector<double> upper_weight, exact_field;
+
+  SparseFields fields(int n) const {
+    return {n,
+            {begin.data(), column.data(), weight.data()},
+            field.data(),
+            {upper_begin.data(), upper_column.data(), upper_weight.data()},
+            exact_field.data(),
+            -1.0f,
+            2.0f};
+  }
 };
 
+// Both matrices are random: the passes do not care whether they belong together.
 Graph random_graph(int n, int degree) {
   Graph g;
   const Stream s(77, 0, 0, Purpose::check);
   std::uint32_t k = 0;
+  const auto site = [&] {
+    return static_cast<std::int32_t>(s.word(k++) % static_cast<unsigned>(n));
+  };
+  const auto number = [&] { return s.word(k++) * 0x1p-32 - 0.5; };
   for (int i = 0; i < n; ++i) {
     for (int d = 0; d < degree; ++d) {
-      g.column.push_back(static_cast<std::int32_t>(s.word(k++) % static_cast<unsigned>(n)));
-      g.weight.push_back(s.word(k++) * 0x1p-32 - 0.5);
+      g.column.push_back(site());
+      g.weight.push_back(static_cast<float>(number()));
+      g.upper_column.push_back(site());
+      g.upper_weight.push_back(number());
     }
     g.begin.push_back(static_cast<std::int64_t>(g.column.size()));
-    g.field.push_back((i % 5) * 0.1);
+    g.upper_begin.push_back(g.begin.back());
+    g.field.push_back(static_cast<float>(number()));
+    g.exact_field.push_back(number());
   }
   return g;
 }
@@ -89,8 +109,7 @@ Graph random_graph(int n, int degree) {
 TEST(SparseFields, EveryLevelAndNumberOfRows) {
   for (int n : {1, 7, 16, 40, 333}) {
     const Graph g = random_graph(n, 5);
-    const SparseFields m{
-        n, g.begin.data(), g.column.data(), g.weight.data(), g.field.data(), -1.0f, 2.0f};
+    const SparseFields m = g.fields(n);
     for (int rows : {1, 3, 16}) {
       RowBuffer<Symbol> x(rows, n);
       RowBuffer<float> expected(rows, n), score(rows, n);
