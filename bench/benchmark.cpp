@@ -22,13 +22,14 @@ namespace {
 using ::benchmark::DoNotOptimize;
 using ::benchmark::State;
 
+// Padded like rows, as the passes want them.
 std::vector<float> floats(int count) {
-  const auto numbers = uniform_numbers(static_cast<std::size_t>(count), -1, 1);
+  const auto numbers = uniform_numbers(static_cast<std::size_t>(padded(count)), -1, 1);
   return {numbers.begin(), numbers.end()};
 }
 
 std::vector<Symbol> symbols(int count, int levels) {
-  const auto numbers = uniform_numbers(static_cast<std::size_t>(count), 0, levels);
+  const auto numbers = uniform_numbers(static_cast<std::size_t>(padded(count)), 0, levels);
   return {numbers.begin(), numbers.end()};
 }
 
