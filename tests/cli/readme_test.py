@@ -42,9 +42,8 @@ def blocks(text):
 
 def has_netcdf():
     """Whether the program was built with netCDF: without it, .nc files are refused."""
-    done = subprocess.run([saltus_cli.program, "sample", "--draws", "0", "--out", "x.nc"], capture_output=True)
     trial = subprocess.run([saltus_cli.program, "diagnose", "no-such-file.nc"], capture_output=True)
-    return b"netCDF" not in trial.stderr and b"netCDF" not in done.stderr
+    return b"without netCDF" not in trial.stderr
 
 
 def commands(lines):

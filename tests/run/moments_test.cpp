@@ -53,30 +53,34 @@ TEST(MomentsTest, AgreeWithTheDraws) {
   }
 }
 
-// Chains that sit in different states are not independent draws, however many there are.
+// Chains that sit in different modes are not independent draws, however many steps they take: the
+// two spins are locked together and cross rarely.
 TEST(MomentsTest, ChainsThatDisagreeHaveASmallEss) {
-  const IsingLattice target(1, 2, false, 5, 0);  // both up or both down, never crossing
+  const IsingLattice target(1, 2, false, 1.2, 0);
   RunPlan plan;
   plan.draws = 2000;
   plan.warmup = 0;
   Moments moments(target.domain(), plan.chains, plan.draws, true);
-  saltus::Run run(target, make_sampler("dmala", target, {{"step_size", "0.05"}}), plan);
+  saltus::Run run(target, make_sampler("dmala", target, {{"step_size", "0.2"}}), plan);
   run.add(moments);
+  DrawSpool spool({}, 2, plan.chains, {}, "");
+  run.add(spool);
   RowBuffer<Symbol> start(4, 2);
-  for (int c = 0; c < 4; ++c) start.view()[c][0] = start.view()[c][1] = static_cast<Symbol>(c % 2);
+  for (int c = 0; c < 4; ++c) {
+    start.view()[c][0] = start.view()[c][1] = static_cast<Symbol>(c % 2);
+  }
   run.start(start.view());
   run.go();
-  const double ess = moments.ess()[0];
-  EXPECT_TRUE(std::isnan(ess) || ess < 10) << ess;
-  const IsingLattice slow(1, 2, false, 1.2, 0);
-  Moments seen(slow.domain(), plan.chains, plan.draws, true);
-  saltus::Run second(slow, make_sampler("dmala", slow, {{"step_size", "0.2"}}), plan);
-  second.add(seen);
-  second.start(start.view());
-  second.go();
-  if (seen.split_rhat()[0] > 1.01) {
-    EXPECT_LT(seen.ess()[0], 200);
+  ASSERT_GT(moments.split_rhat()[0], 1.01);
+  // The ESS from the draws themselves is the reference. Four chain means give their variance to
+  // within a factor of about two; batch means alone are too hopeful by far more.
+  RowBuffer<double> series(4, 2000);
+  for (int c = 0; c < 4; ++c) {
+    RowBuffer<Symbol> x(2000, 2);
+    spool.read_states(c, 0, x.view());
+    for (int t = 0; t < 2000; ++t) series.view()[c][t] = x.view()[t][0];
   }
+  EXPECT_LT(moments.ess()[0], 3 * ess_mean(chains_of(series.view())));
 }
 
 TEST(MomentsTest, ConstantCoordinatesHaveNoEss) {
