@@ -129,6 +129,7 @@ nlohmann::ordered_json report_json(const SampleReport& r) {
   j["changes"] = json_number(s.changed);
   j["evaluations"] = {{"logp", json_number(s.logp_evaluations)},
                       {"gradient", json_number(s.gradient_evaluations)}};
+  if (s.local_differences > 0) j["evaluations"]["local"] = json_number(s.local_differences);
   j["nonfinite"] = s.nonfinite;
   auto mean = nlohmann::ordered_json::array();
   for (double m : r.mean) mean.push_back(json_number(m));

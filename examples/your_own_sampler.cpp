@@ -18,6 +18,7 @@ class SingleFlip final : public Sampler {
   std::vector<Parameter> parameters() const override { return {}; }
   bool exact() const override { return true; }
   bool reversible() const override { return true; }
+  Needs needs(const Target&) const override { return {.logp = true, .score = false}; }
 
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override {
@@ -44,11 +45,12 @@ class SingleFlip final : public Sampler {
       std::copy_n(y.x[r], dim, tile.x[r]);
       tile.logp[r] = y.logp[r];
     }
+    tile.score_current = false;  // nobody looked after it
     ++tile.step;
   }
 
   // The same step as probabilities, for all states of a small model.
-  void transition_matrix(const StateTable& table, Rows<double> matrix,
+  void transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                          std::span<double> acceptance) const override {
     const int dim = table.domain().dim();
     for (std::size_t s = 0; s < table.size(); ++s) {

@@ -42,6 +42,7 @@ std::vector<double> stationary_law(Rows<const double> matrix) {
   for (int k = n - 1; k > 0; --k) {
     double leaving = 0;
     for (int j = 0; j < k; ++j) leaving += a[k][j];
+    if (!(leaving > 0)) return {};
     for (int i = 0; i < k; ++i) {
       a[i][k] /= leaving;
       for (int j = 0; j < k; ++j) a[i][j] += a[i][k] * a[k][j];
@@ -59,15 +60,12 @@ std::vector<double> stationary_law(Rows<const double> matrix) {
   return law;
 }
 
-Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
-  const std::size_t n = table.size();
-  const std::span<const double> pi = table.probability();
-  const RowBuffer<double> buffer(row(n), row(n));
-  const Rows<double> t = buffer.view();
-  std::vector<double> acceptance(n), image(n);
-  sampler.transition_matrix(table, t, acceptance);
+namespace {
 
-  Conformance result;
+// Adds one kernel's defects.
+void check_kernel(Rows<const double> t, std::span<const double> pi, Conformance& result) {
+  const std::size_t n = pi.size();
+  std::vector<double> image(n);
   for (std::size_t x = 0; x < n; ++x) {
     double sum = 0;
     for (std::size_t y = 0; y < n; ++y) {
@@ -79,13 +77,51 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
       result.reversibility = std::max(result.reversibility, defect);
     }
     result.rows = std::max(result.rows, std::abs(sum - 1));
-    result.acceptance += pi[x] * acceptance[x];
   }
   for (std::size_t y = 0; y < n; ++y) {
     result.invariance = std::max(result.invariance, std::abs(image[y] - pi[y]));
   }
-  result.stationary = n <= kEliminated ? stationary_law(t) : iterated_law(t, pi);
-  result.l1 = l1(result.stationary, pi);
+}
+
+// product = a b
+void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) {
+  for (int i = 0; i < a.rows; ++i) {
+    std::fill_n(product[i], a.rows, 0.0);
+    for (int k = 0; k < a.rows; ++k) {
+      if (a[i][k] == 0) continue;
+      for (int j = 0; j < a.rows; ++j) product[i][j] += a[i][k] * b[k][j];
+    }
+  }
+}
+
+}  // namespace
+
+Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
+  const std::size_t n = table.size();
+  const std::span<const double> pi = table.probability();
+  const int phases = sampler.phases(table.domain());
+  const RowBuffer<double> one(row(n), row(n));
+  RowBuffer<double> all, product;  // of the phases one after the other
+  std::vector<double> acceptance(n);
+  Conformance result;
+  for (int phase = 0; phase < phases; ++phase) {
+    sampler.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(),
+                              acceptance);
+    check_kernel(one.view(), pi, result);
+    for (std::size_t x = 0; x < n; ++x) result.acceptance += pi[x] * acceptance[x] / phases;
+    if (phase == 0) {
+      all = RowBuffer<double>(row(n), row(n));
+      for (int i = 0; i < row(n); ++i) std::copy_n(one.view()[i], n, all.view()[i]);
+    } else {
+      product = RowBuffer<double>(row(n), row(n));
+      multiply(all.view(), one.view(), product.view());
+      std::swap(all, product);
+    }
+  }
+  result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
+  result.irreducible = !result.stationary.empty();
+  result.l1 =
+      result.irreducible ? l1(result.stationary, pi) : std::numeric_limits<double>::quiet_NaN();
   return result;
 }
 
@@ -141,30 +177,35 @@ void add_row(StepCheck& result, const double* probability, const std::vector<std
 StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,
                       std::uint64_t steps, std::uint64_t seed) {
   const std::size_t n = table.size();
-  const int chains = 64;
+  const auto phases = static_cast<std::uint64_t>(sampler.phases(table.domain()));
+  // Every step is the first one of a chain of its own: all of them take it at the same place of the
+  // sampler's order.
+  const int chains = static_cast<int>(std::max<std::uint64_t>(64, steps / phases));
   const RowBuffer<double> buffer(row(n), row(n));
   std::vector<double> acceptance(n);
-  sampler.transition_matrix(table, buffer.view(), acceptance);
   StepCheck result;
   const RowBuffer<Symbol> start(chains, table.domain().dim());
-  for (std::size_t from = 0; from < n; ++from) {
-    if (table.probability()[from] == 0) continue;
-    std::vector<std::uint64_t> counts(n + 1);  // the last: outside a table that was cut off
-    CountSteps observer(table, counts);
-    for (int r = 0; r < chains; ++r) {
-      std::copy_n(table.state(from), table.domain().dim(), start.view()[r]);
-    }
-    const std::uint64_t repeats = std::max<std::uint64_t>(1, steps / chains);
-    Ensemble ensemble(target, chains, 0, 1, seed + from);
-    for (std::uint64_t k = 0; k < repeats; ++k) {
-      ensemble.start_from(start.view());
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    sampler.transition_matrix(table, {seed, phase}, buffer.view(), acceptance);
+    // Numbers of chains, so that states differ in their random numbers under one seed.
+    Ensemble ensemble(target, chains, 0, 1, seed);
+    for (std::size_t from = 0; from < n; ++from) {
+      if (table.probability()[from] == 0) continue;
+      std::vector<std::uint64_t> counts(n + 1);  // the last: outside a table that was cut off
+      CountSteps observer(table, counts);
+      for (int r = 0; r < chains; ++r) {
+        std::copy_n(table.state(from), table.domain().dim(), start.view()[r]);
+      }
+      ensemble.start_from(start.view(), phase);
+      ensemble.count_chains_from(static_cast<std::uint32_t>(from) *
+                                 static_cast<std::uint32_t>(chains));
       ensemble.evaluate();
       ensemble.advance(sampler, 1, observer);
+      if (counts[n] > 0) continue;
+      counts.pop_back();
+      result.steps += static_cast<std::uint64_t>(chains);
+      add_row(result, buffer.view()[row(from)], counts, chains);
     }
-    if (counts[n] > 0) continue;
-    counts.pop_back();
-    result.steps += repeats * chains;
-    add_row(result, buffer.view()[row(from)], counts, static_cast<double>(repeats * chains));
   }
   result.p_value = chi_square_tail(result.chi_square, result.degrees);
   return result;

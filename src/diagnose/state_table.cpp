@@ -8,7 +8,8 @@
 namespace saltus {
 
 StateTable::StateTable(const Target& target, int levels)
-    : domain_(target.domain().unbounded() ? target.domain().truncated(levels) : target.domain()) {
+    : target_(target),
+      domain_(target.domain().unbounded() ? target.domain().truncated(levels) : target.domain()) {
   const auto count = domain_.states(kMostStates);
   if (!count) {
     throw UsageError("the model has more than " + std::to_string(kMostStates) +

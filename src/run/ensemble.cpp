@@ -17,13 +17,21 @@ int useful_threads(int threads, int tiles) {
 
 }  // namespace
 
-Ensemble::Storage::Storage(const Domain& domain, int rows)
-    : x(rows, domain.dim()),
-      score(rows, domain.score_size()),
+Ensemble::Storage::Storage(const Target& target, int rows)
+    : x(rows, target.domain().dim()),
+      score(rows, target.domain().score_size()),
       logp(static_cast<std::size_t>(rows)) {
+  if (target.kept_size() > 0) kept = RowBuffer<float>(rows, target.kept_size());
   tile.x = x.view();
   tile.score = score.view();
+  tile.kept = kept.view();
   tile.logp = logp.data();
+}
+
+void Ensemble::Storage::make_own(int size) {
+  own = size > 0 ? RowBuffer<float>(x.view().rows, size) : RowBuffer<float>();
+  tile.own = own.view();
+  tile.own.rows = tile.x.rows;
 }
 
 Ensemble::Ensemble(const Target& target, int chains, int tile, int threads, std::uint64_t seed)
@@ -35,13 +43,14 @@ Ensemble::Ensemble(const Target& target, int chains, int tile, int threads, std:
   if (chains < 1) throw UsageError("a run needs at least one chain");
   ops::single_threaded_blas();
   for (int first = 0; first < chains; first += tile_size_) {
-    auto& storage = tiles_.emplace_back(std::make_unique<Storage>(target.domain(), tile_size_));
-    storage->tile.x.rows = storage->tile.score.rows = std::min(tile_size_, chains - first);
+    auto& storage = tiles_.emplace_back(std::make_unique<Storage>(target, tile_size_));
+    Tile& made = storage->tile;
+    made.x.rows = made.score.rows = made.kept.rows = std::min(tile_size_, chains - first);
     storage->tile.first_chain = static_cast<std::uint32_t>(first);
   }
   for (int t = 0; t < pool_.threads(); ++t) {
     auto& thread = threads_.emplace_back(
-        new Thread{Storage(target.domain(), tile_size_),
+        new Thread{Storage(target, tile_size_),
                    {},
                    std::vector<StepInfo>(static_cast<std::size_t>(tile_size_))});
     thread->work.proposal = thread->proposal.tile;
@@ -70,7 +79,14 @@ void Ensemble::start_random() {
   }
 }
 
-void Ensemble::start_from(Rows<const Symbol> states) {
+void Ensemble::start_from(Rows<const Symbol> states, std::uint64_t step) {
+  set_states(states);
+  step_ = step;
+  owner_.clear();
+  carried_ = false;
+}
+
+void Ensemble::set_states(Rows<const Symbol> states) {
   const Domain& domain = target_.domain();
   if (states.rows != chains_ || states.cols != domain.dim()) {
     throw DataError("starting states come as " + std::to_string(states.rows) + " rows of " +
@@ -89,13 +105,20 @@ void Ensemble::start_from(Rows<const Symbol> states) {
   }
 }
 
+void Ensemble::count_chains_from(std::uint32_t first) {
+  for (const auto& storage : tiles_) {
+    storage->tile.first_chain = first;
+    first += static_cast<std::uint32_t>(storage->tile.rows());
+  }
+}
+
 void Ensemble::evaluate() {
   pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
     Tile& tile = tiles_[static_cast<std::size_t>(t)]->tile;
     tile.step = step_;
     Workspace& work = threads_[static_cast<std::size_t>(thread)]->work;
-    target_.evaluate(work.at(step_), tile.x, tile.logp, tile.score);
-    tile.logp_current = true;
+    target_.evaluate_kept(work.at(step_), tile.x, tile.logp, tile.score, tile.kept);
+    tile.logp_current = tile.score_current = tile.kept_current = true;
   });
   for (const auto& storage : tiles_) {
     for (int r = 0; r < storage->tile.rows(); ++r) {
@@ -107,21 +130,38 @@ void Ensemble::evaluate() {
   }
 }
 
+// Evaluates what the sampler needs and an earlier one left behind.
+void Ensemble::make_ready(const Sampler& sampler, Tile& tile, Workspace& work) const {
+  const Sampler::Needs needs = sampler.needs(target_);
+  const bool logp = needs.logp && !tile.logp_current, score = needs.score && !tile.score_current,
+             kept = needs.kept && !tile.kept_current;
+  if (!logp && !score && !kept) return;
+  target_.evaluate_kept(work.at(tile.step), tile.x, logp ? tile.logp : nullptr,
+                        score ? tile.score : Rows<float>{}, kept ? tile.kept : Rows<float>{});
+  tile.logp_current |= logp;
+  tile.score_current |= score;
+  tile.kept_current |= kept;
+}
+
 void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer) {
+  const bool new_owner = owner_ != sampler.name();
+  if (new_owner) {
+    for (const auto& storage : tiles_) storage->make_own(sampler.own_size(target_));
+  }
   pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int number) {
     Tile& tile = tiles_[static_cast<std::size_t>(t)]->tile;
     Thread& thread = *threads_[static_cast<std::size_t>(number)];
     const std::span info(thread.info.data(), static_cast<std::size_t>(tile.rows()));
-    if (sampler.exact() && !tile.logp_current) {
-      target_.evaluate(thread.work.at(tile.step), tile.x, tile.logp, {});
-      tile.logp_current = true;
-    }
+    make_ready(sampler, tile, thread.work);
+    if (new_owner) sampler.start(target_, tile, thread.work);
     for (std::uint64_t k = 0; k < steps; ++k) {
       thread.work.want_logp = observer.wants_logp(k);
       sampler.step(target_, tile, thread.work, info);
       observer.after_step(tile, info, k);
     }
   });
+  owner_ = sampler.name();
+  carried_ = sampler.carries(target_) || sampler.own_size(target_) > 0;
   step_ += steps;
 }
 
@@ -130,6 +170,7 @@ Evaluations Ensemble::evaluations() const {
   for (const auto& thread : threads_) {
     total.logp += thread->work.evaluations.logp;
     total.gradient += thread->work.evaluations.gradient;
+    total.local += thread->work.evaluations.local;
   }
   return total;
 }
@@ -138,10 +179,25 @@ void Ensemble::reset_evaluations() {
   for (const auto& thread : threads_) thread->work.evaluations = {};
 }
 
+// States alone, unless values that go with them could not be computed from them again.
 void Ensemble::save(ByteWriter& out) const {
   out.put(step_);
   const auto dim = static_cast<std::size_t>(target_.domain().dim());
   for (int chain = 0; chain < chains_; ++chain) out.put_array(std::span(state(chain), dim));
+  out.put(static_cast<std::uint32_t>(carried_ ? owner_.size() : 0));
+  if (!carried_) return;
+  out.put_array(std::span<const char>(owner_));
+  for (const auto& storage : tiles_) {
+    const Tile& tile = storage->tile;
+    out.put(static_cast<std::uint8_t>(tile.logp_current | tile.score_current << 1 |
+                                      tile.kept_current << 2 | static_cast<bool>(tile.own) << 3));
+    for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+      for (int r = 0; rows && r < tile.rows(); ++r) {
+        out.put_array(std::span<const float>(rows.row(r)));
+      }
+    }
+    out.put_array(std::span<const double>(tile.logp, static_cast<std::size_t>(tile.rows())));
+  }
 }
 
 void Ensemble::restore(ByteReader& in) {
@@ -149,8 +205,22 @@ void Ensemble::restore(ByteReader& in) {
   const auto dim = static_cast<std::size_t>(target_.domain().dim());
   RowBuffer<Symbol> states(chains_, target_.domain().dim());
   for (int chain = 0; chain < chains_; ++chain) in.get_array(std::span(states.view()[chain], dim));
-  start_from(states.view());
+  set_states(states.view());
   evaluate();
+  owner_.assign(std::min<std::size_t>(in.get<std::uint32_t>(), 64), ' ');
+  carried_ = !owner_.empty();
+  if (!carried_) return;
+  in.get_array(std::span<char>(owner_));
+  for (const auto& storage : tiles_) {
+    Tile& tile = storage->tile;
+    const auto flags = in.get<std::uint8_t>();
+    tile.logp_current = flags & 1, tile.score_current = flags & 2, tile.kept_current = flags & 4;
+    if (flags & 8) storage->make_own(static_cast<int>(in.next_array_length(sizeof(float))));
+    for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+      for (int r = 0; rows && r < tile.rows(); ++r) in.get_array(std::span<float>(rows.row(r)));
+    }
+    in.get_array(std::span<double>(tile.logp, static_cast<std::size_t>(tile.rows())));
+  }
 }
 
 }  // namespace saltus

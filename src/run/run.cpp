@@ -58,7 +58,8 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
     : target_(target),
       original_(std::move(sampler)),
       plan_(plan),
-      ensemble_(target, plan.chains, plan.tile, plan.threads, plan.seed),
+      ensemble_(target, plan.chains, original_->interacting() ? plan.chains : plan.tile,
+                plan.threads, plan.seed),
       totals_(static_cast<std::size_t>(plan.chains)),
       round_acceptance_(static_cast<std::size_t>(plan.chains)) {
   if (plan_.thin < 1) throw UsageError("thin must be at least 1");
@@ -181,6 +182,7 @@ RunStatistics Run::statistics() const {
   const Evaluations e = ensemble_.evaluations();
   s.logp_evaluations = static_cast<double>(e.logp + evaluations_before_.logp) / n;
   s.gradient_evaluations = static_cast<double>(e.gradient + evaluations_before_.gradient) / n;
+  s.local_differences = static_cast<double>(e.local + evaluations_before_.local) / n;
   return s;
 }
 
@@ -191,6 +193,7 @@ void Run::save(ByteWriter& out) const {
   Evaluations e = ensemble_.evaluations();
   e.logp += evaluations_before_.logp;
   e.gradient += evaluations_before_.gradient;
+  e.local += evaluations_before_.local;
   out.put(e);
   out.put(seconds_);
   out.put(seconds_of_draws_);

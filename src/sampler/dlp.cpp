@@ -5,6 +5,7 @@
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
+#include "sampler/metropolis.hpp"
 
 namespace saltus {
 namespace {
@@ -22,6 +23,9 @@ double scale_of_penalty(double c) {
 double penalty_of_scale(double z) {
   return z <= 0 ? 1 - z : std::exp(-z);
 }
+
+// Rounding carried from state to state by evaluate_near is shed this often.
+constexpr std::uint64_t kFreshSteps = 256;
 
 void check_precondition(const std::vector<double>& p, int dim) {
   if (!p.empty() && static_cast<int>(p.size()) != dim) {
@@ -90,6 +94,10 @@ std::vector<Parameter> Dlp::parameters() const {
   return list;
 }
 
+Sampler::Needs Dlp::needs(const Target& target) const {
+  return {options_.adjust, true, target.cheap_near()};
+}
+
 std::optional<Sampler::Tuning> Dlp::tuning() const {
   if (!*options_.adapt) return std::nullopt;
   const double reach = domain_.kind() == Domain::Kind::categorical ? 1
@@ -148,18 +156,10 @@ class Dlp::Pass {
 
 namespace {
 
-// Metropolis test of row r: log ratio = logp(y) - logp(x) + log q(x | y) - log q(y | x).
-bool metropolis(double log_ratio, double u, StepInfo& info) {
-  info.nonfinite = !std::isfinite(log_ratio);
-  info.acceptance = info.nonfinite ? 0 : std::min(1.0, std::exp(log_ratio));
-  info.accepted = !info.nonfinite && std::log(u) < log_ratio;
-  info.changed = info.accepted ? info.proposed : 0;
-  return info.accepted;
-}
-
 void keep_proposal(Tile& tile, const Tile& y, int r) {
   std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
   std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
+  if (tile.kept) std::copy_n(y.kept[r], tile.kept.cols, tile.kept[r]);
   tile.logp[r] = y.logp[r];
 }
 
@@ -180,8 +180,17 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     info[static_cast<std::size_t>(r)] = {1.0, p.changes, p.changes, true, !p.finite};
   }
   const bool want_logp = options_.adjust || work.want_logp;
-  target.evaluate(work.at(tile.step + 1), {y.x.data, rows, y.x.cols, y.x.stride},
-                  want_logp ? y.logp : nullptr, {y.score.data, rows, y.score.cols, y.score.stride});
+  const auto part = [rows](auto whole) {
+    whole.rows = rows;
+    return whole;
+  };
+  if (target.cheap_near() && tile.step % kFreshSteps != 0) {
+    target.evaluate_near(work.at(tile.step + 1), {tile.x, tile.score, tile.kept}, part(y.x),
+                         want_logp ? y.logp : nullptr, part(y.score), part(y.kept));
+  } else {
+    target.evaluate_kept(work.at(tile.step + 1), part(y.x), want_logp ? y.logp : nullptr,
+                         part(y.score), part(y.kept));
+  }
   work.evaluations.gradient += static_cast<std::uint64_t>(rows);
   if (want_logp) work.evaluations.logp += static_cast<std::uint64_t>(rows);
   if (options_.adjust) {
@@ -196,6 +205,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   } else {
     std::swap(tile.x.data, y.x.data);
     std::swap(tile.score.data, y.score.data);
+    std::swap(tile.kept.data, y.kept.data);
     std::swap(tile.logp, y.logp);
     tile.logp_current = want_logp;
   }

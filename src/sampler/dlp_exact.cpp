@@ -58,7 +58,7 @@ void Dlp::log_probabilities(const Domain& domain, const Symbol* x, const double*
   }
 }
 
-void Dlp::transition_matrix(const StateTable& table, Rows<double> matrix,
+void Dlp::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                             std::span<double> acceptance) const {
   const Domain& domain = table.domain();
   const std::size_t states = table.size(), width = total_levels(domain);

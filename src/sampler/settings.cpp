@@ -69,6 +69,18 @@ std::optional<bool> switch_setting(const Settings& settings, const std::string& 
   refuse(key, *text, "true or false");
 }
 
+int choice_setting(const Settings& settings, const std::string& key,
+                   const std::vector<std::string>& choices) {
+  const auto text = find_setting(settings, key);
+  if (!text) return 0;
+  std::string known;
+  for (std::size_t c = 0; c < choices.size(); ++c) {
+    if (choices[c] == *text) return static_cast<int>(c);
+    known += (c == 0 ? "" : c + 1 == choices.size() ? " or " : ", ") + choices[c];
+  }
+  refuse(key, *text, known);
+}
+
 std::vector<double> list_setting(const Settings& settings, const std::string& key) {
   const auto text = find_setting(settings, key);
   if (!text) return {};

@@ -13,6 +13,9 @@ std::optional<std::string> find_setting(const Settings& settings, const std::str
 std::optional<double> number_setting(const Settings& settings, const std::string& key);
 std::optional<int> integer_setting(const Settings& settings, const std::string& key);
 std::optional<bool> switch_setting(const Settings& settings, const std::string& key);
+// The place of the value among `choices`; the first one when it is not given.
+int choice_setting(const Settings& settings, const std::string& key,
+                   const std::vector<std::string>& choices);
 // Numbers separated by commas, blanks or line ends.
 std::vector<double> list_setting(const Settings& settings, const std::string& key);
 

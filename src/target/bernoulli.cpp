@@ -29,4 +29,10 @@ void Bernoulli::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
   evaluate_rows(x, logp, score);
 }
 
+void Bernoulli::differences(const LocalRow& row, int i, int first, int count, double* out) const {
+  for (int m = 0; m < count; ++m) {
+    out[m] = logits_[static_cast<std::size_t>(i)] * (first + m - row.x[i]);
+  }
+}
+
 }  // namespace saltus

@@ -1,5 +1,7 @@
 #include "saltus/target/ising_lattice.hpp"
 
+#include <array>
+
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 
@@ -46,6 +48,45 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
     const ops::LatticeSums sums = ops::active().lattice(sums_only, x[r], neighbours.view()[r]);
     if (logp) logp[r] = a_ * static_cast<double>(sums.pairs) + b_ * static_cast<double>(sums.spins);
     for (int i = 0; i < score.cols; ++i) score[r][i] = 2 * a_ * double{sum[i]} + b_;
+  }
+}
+
+std::span<const std::int32_t> IsingLattice::neighbours(int i, std::int32_t* room) const {
+  const int r = i / cols_, c = i % cols_;
+  std::int32_t* end = room;
+  // Left and right, or up and down: of two neighbours that are one site there is one edge.
+  const auto along = [&](int at, int length, int stride) {
+    if (at > 0) *end++ = i - stride;
+    if (at + 1 < length) *end++ = i + stride;
+    if (!periodic_ || length <= 2) return;
+    if (at == 0) *end++ = i + (length - 1) * stride;
+    if (at + 1 == length) *end++ = i - (length - 1) * stride;
+  };
+  along(c, cols_, 1);
+  along(r, rows_, cols_);
+  return {room, end};
+}
+
+int IsingLattice::neighbour_sum(const Symbol* x, int i) const {
+  std::array<std::int32_t, 4> room;
+  int sum = 0;
+  for (std::int32_t j : neighbours(i, room.data())) sum += 2 * x[j] - 1;
+  return sum;
+}
+
+void IsingLattice::differences(const LocalRow& row, int i, int first, int count,
+                               double* out) const {
+  const double field = 2 * a_ * neighbour_sum(row.x, i) + b_;
+  for (int m = 0; m < count; ++m) out[m] = 2 * (first + m - row.x[i]) * field;
+}
+
+void IsingLattice::move(const LocalRow& row, int i, Symbol to) const {
+  row.x[i] = to;
+  if (!row.score) return;
+  std::array<std::int32_t, 4> room;
+  const auto a2 = static_cast<float>(2 * a_), b = static_cast<float>(b_);
+  for (std::int32_t j : neighbours(i, room.data())) {
+    row.score[j] = a2 * static_cast<float>(neighbour_sum(row.x, j)) + b;
   }
 }
 

@@ -47,4 +47,19 @@ void Poisson::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
   evaluate_rows(x, logp, score);
 }
 
+void Poisson::differences(const LocalRow& row, int i, int first, int count, double* out) const {
+  const Symbol now = row.x[i];
+  for (int m = 0; m < count; ++m) {
+    out[m] = (first + m - now) * log_rate_[static_cast<std::size_t>(i)] -
+             (log_factorial_[static_cast<std::size_t>(first + m)] - log_factorial_[now]);
+  }
+}
+
+void Poisson::move(const LocalRow& row, int i, Symbol to) const {
+  row.x[i] = to;
+  if (row.score) {
+    row.score[i] = static_cast<float>(log_rate_[static_cast<std::size_t>(i)] - digamma_[to]);
+  }
+}
+
 }  // namespace saltus

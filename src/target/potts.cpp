@@ -1,5 +1,7 @@
 #include "saltus/target/potts.hpp"
 
+#include <algorithm>
+
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -36,6 +38,51 @@ Potts::Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> ed
       for (std::size_t c = 0; c < cols; ++c) t[c * rows + r] = e.table[r * cols + c];
     }
   }
+  ends_begin_.resize(at(domain_.dim()) + 1);
+  for (const PottsEdge& e : edges_) ++ends_begin_[at(e.i) + 1], ++ends_begin_[at(e.j) + 1];
+  for (std::size_t i = 1; i < ends_begin_.size(); ++i) {
+    max_degree_ = std::max(max_degree_, static_cast<int>(ends_begin_[i]));
+    ends_begin_[i] += ends_begin_[i - 1];
+  }
+  ends_.resize(ends_begin_.back());
+  std::vector<std::size_t> next(ends_begin_.begin(), ends_begin_.end() - 1);
+  for (std::size_t e = 0; e < edges_.size(); ++e) {
+    const double *table = edges_[e].table.data(), *turned = transposed_[e].data();
+    ends_[next[at(edges_[e].i)]++] = {edges_[e].j, table, turned};
+    ends_[next[at(edges_[e].j)]++] = {edges_[e].i, turned, table};
+  }
+}
+
+std::span<const Potts::End> Potts::ends(int i) const {
+  return std::span(ends_).subspan(ends_begin_[at(i)], ends_begin_[at(i) + 1] - ends_begin_[at(i)]);
+}
+
+void Potts::differences(const LocalRow& row, int i, int first, int count, double* out) const {
+  const double* unary = unary_.data() + domain_.score_begin(i);
+  const int now = row.x[i], levels = domain_.levels(i);
+  for (int m = 0; m < count; ++m) out[m] = unary[first + m] - unary[now];
+  for (const End& end : ends(i)) {
+    const double* given = end.by_other + at(row.x[end.other] * levels);
+    for (int m = 0; m < count; ++m) out[m] += given[first + m] - given[now];
+  }
+}
+
+void Potts::move(const LocalRow& row, int i, Symbol to) const {
+  const Symbol from = row.x[i];
+  row.x[i] = to;
+  if (!row.score) return;
+  for (const End& end : ends(i)) {
+    const int levels = domain_.levels(end.other);
+    const double *before = end.by_own + at(from * levels), *after = end.by_own + at(to * levels);
+    float* score = row.score + domain_.score_begin(end.other);
+    for (int k = 0; k < levels; ++k) score[k] += static_cast<float>(after[k] - before[k]);
+  }
+}
+
+std::span<const std::int32_t> Potts::neighbours(int i, std::int32_t* room) const {
+  std::int32_t* to = room;
+  for (const End& end : ends(i)) *to++ = end.other;
+  return {room, to};
 }
 
 template <class T>

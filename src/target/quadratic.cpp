@@ -18,6 +18,8 @@ struct Quadratic::Matrix {
   std::vector<std::int64_t> upper_begin{0};
   std::vector<std::int32_t> upper_column;
   std::vector<double> upper_weight;
+  std::vector<double> diagonal;  // of S
+  int max_degree = 0;            // entries of a row
   RowBuffer<float> dense;
 
   Matrix(int n, const std::vector<Coupling>& couplings) : begin(static_cast<std::size_t>(n) + 1) {
@@ -64,15 +66,18 @@ struct Quadratic::Matrix {
   }
 
   void take_upper() {
+    diagonal.resize(begin.size() - 1);
     for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
       for (auto e = static_cast<std::size_t>(begin[i]); e < static_cast<std::size_t>(begin[i + 1]);
            ++e) {
         const auto j = static_cast<std::size_t>(column[e]);
+        if (j == i) diagonal[i] = weight[e];
         if (j < i) continue;
         upper_column.push_back(column[e]);
         upper_weight.push_back(i == j ? weight[e] / 2 : weight[e]);
       }
       upper_begin.push_back(static_cast<std::int64_t>(upper_column.size()));
+      max_degree = std::max(max_degree, static_cast<int>(begin[i + 1] - begin[i]));
     }
   }
 
@@ -156,6 +161,53 @@ void Quadratic::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
     }
     if (logp) logp[r] = sum;
   }
+}
+
+// A change of v_i by d changes v'Sv/2 + b'v by d (S v + b)_i + d^2 S_ii / 2.
+void Quadratic::differences(const LocalRow& row, int i, int first, int count, double* out) const {
+  const auto at = static_cast<std::size_t>(i);
+  double field = 0;
+  if (dense()) {
+    field = double{row.score[i]};
+  } else {
+    field = field_[at];
+    for (auto e = static_cast<std::size_t>(matrix_->begin[at]);
+         e < static_cast<std::size_t>(matrix_->begin[at + 1]); ++e) {
+      field += matrix_->weight[e] * domain_.value(row.x[matrix_->column[e]]);
+    }
+  }
+  const double half_diagonal = matrix_->diagonal[at] / 2;
+  for (int m = 0; m < count; ++m) {
+    const double d = domain_.spacing() * (first + m - row.x[i]);
+    out[m] = d * field + d * d * half_diagonal;
+  }
+}
+
+void Quadratic::move(const LocalRow& row, int i, Symbol to) const {
+  const auto at = static_cast<std::size_t>(i);
+  const auto d = static_cast<float>(domain_.spacing() * (to - row.x[i]));
+  row.x[i] = to;
+  if (!row.score) return;
+  if (dense()) {
+    const float* weights = matrix_->dense.view()[i];
+    for (int j = 0; j < domain_.dim(); ++j) row.score[j] += d * weights[j];
+    return;
+  }
+  for (auto e = static_cast<std::size_t>(matrix_->begin[at]);
+       e < static_cast<std::size_t>(matrix_->begin[at + 1]); ++e) {
+    row.score[matrix_->column[e]] += d * matrix_->weight_single[e];
+  }
+}
+
+std::span<const std::int32_t> Quadratic::neighbours(int i, std::int32_t*) const {
+  const auto at = static_cast<std::size_t>(i);
+  return std::span(matrix_->column)
+      .subspan(static_cast<std::size_t>(matrix_->begin[at]),
+               static_cast<std::size_t>(matrix_->begin[at + 1] - matrix_->begin[at]));
+}
+
+int Quadratic::max_neighbours() const {
+  return matrix_->max_degree;
 }
 
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,

@@ -2,6 +2,16 @@
 
 namespace saltus {
 
+void Target::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                           Rows<float>) const {
+  evaluate(at, x, logp, score);
+}
+
+void Target::evaluate_near(const At& at, const Known&, Rows<const Symbol> y, double* logp,
+                           Rows<float> score, Rows<float> kept) const {
+  evaluate_kept(at, y, logp, score, kept);
+}
+
 void Target::evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,
                             Rows<double> score) const {
   if (!score) return evaluate(at, x, logp, {});

@@ -26,7 +26,15 @@ constexpr PhiloxBlock philox_block(PhiloxBlock counter, std::array<std::uint32_t
 }
 
 // What a random number is for. Two purposes never share a counter.
-enum class Purpose : std::uint32_t { start = 0, propose = 1, accept = 2, batch = 3, check = 4 };
+enum class Purpose : std::uint32_t {
+  start = 0,
+  propose = 1,
+  accept = 2,
+  batch = 3,
+  check = 4,
+  scan = 5,   // the order in which coordinates are visited
+  level = 6,  // the new level of a coordinate that was chosen to change
+};
 
 // The chain to name when a number is shared by all chains (a mini-batch, say).
 inline constexpr std::uint32_t kAllChains = 0xFFFFFFFFu;
@@ -53,6 +61,9 @@ struct Stream {
   std::uint32_t word(std::uint32_t coordinate) const {
     return block(coordinate / 64 * 16 + coordinate % 16)[coordinate / 16 % 4];
   }
+
+  // Words in the order of use: four to a block.
+  std::uint32_t sequence(std::uint32_t index) const { return block(index / 4)[index % 4]; }
 
   // Uniform on the open interval (0, 1), 53 bits; `index` counts blocks.
   double uniform(std::uint32_t index = 0) const {

@@ -15,20 +15,27 @@ struct Conformance {
   double invariance = 0;     // largest |pi T - pi|
   double reversibility = 0;  // largest |pi_x T_xy - pi_y T_yx|
   double acceptance = 0;     // mean acceptance probability under pi
+  // Every state can be reached. Where not, there is no one stationary law: it is left empty, l1
+  // NaN.
+  bool irreducible = true;
   // The law that the kernel really leaves invariant, and its distance from pi.
   std::vector<double> stationary;
   double l1 = 0;
 };
 
-// From the exact transition matrix, which needs StateTable::kMostStates states at most.
+// From the exact transition matrix, which needs StateTable::kMostStates states at most. Where the
+// sampler's kernels take turns (Sampler::phases) every one of them is checked; the defects are the
+// worst ones, and the stationary law is that of one kernel after the other.
 Conformance check_transitions(const Sampler& sampler, const StateTable& table);
 
-// The law that T leaves invariant (T must have one that all states lead to).
+// The law that T leaves invariant; empty when T falls apart into parts that do not lead to one
+// another.
 std::vector<double> stationary_law(Rows<const double> matrix);
 
 // Do the steps that the sampler really takes follow its transition matrix? Takes `steps` steps from
-// every state that has weight and compares the counts with the matrix: Pearson's
-// chi-square over all cells whose expectation is at least 5, smaller ones pooled by row.
+// every state that has weight, the sampler's phases in turn, and compares the counts with the
+// matrix: Pearson's chi-square over all cells whose expectation is at least 5, smaller ones pooled
+// by row.
 struct StepCheck {
   double chi_square = 0;
   double degrees = 0;

@@ -16,9 +16,10 @@ class StateTable {
 
   // States in lexicographic order, the first coordinate slowest. An unbounded domain is cut off
   // after `levels` levels per coordinate. Throws UsageError when there are more than kMostStates
-  // states.
+  // states. The target must outlive the table.
   explicit StateTable(const Target& target, int levels = 64);
 
+  const Target& target() const { return target_; }
   const Domain& domain() const { return domain_; }
   std::size_t size() const { return logp_.size(); }
   const Symbol* state(std::size_t s) const { return x_.view()[static_cast<int>(s)]; }
@@ -34,6 +35,7 @@ class StateTable {
   std::vector<double> means(std::span<const double> law) const;
 
  private:
+  const Target& target_;
   Domain domain_;
   RowBuffer<Symbol> x_;
   RowBuffer<double> score_;

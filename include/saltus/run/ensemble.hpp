@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "saltus/core/bytes.hpp"
@@ -34,7 +35,11 @@ class Ensemble {
   // Uniform over all levels; unbounded integers start at 0 to 9.
   void start_random();
   // Throws DataError when a level is out of range.
-  void start_from(Rows<const Symbol> states);
+  void start_from(Rows<const Symbol> states, std::uint64_t step = 0);
+
+  // Gives the chains numbers from `first` on (at first: from 0), on which their random numbers
+  // depend.
+  void count_chains_from(std::uint32_t first);
 
   // Computes logp and score of all states. Throws DataError when a logp is not finite.
   void evaluate();
@@ -48,10 +53,11 @@ class Ensemble {
  private:
   struct Storage {  // what a Tile points into
     RowBuffer<Symbol> x;
-    RowBuffer<float> score;
+    RowBuffer<float> score, kept, own;
     std::vector<double> logp;
     Tile tile;
-    Storage(const Domain& domain, int rows);
+    Storage(const Target& target, int rows);
+    void make_own(int size);
   };
   struct Thread {
     Storage proposal;
@@ -59,8 +65,13 @@ class Ensemble {
     std::vector<StepInfo> info;
   };
 
+  void set_states(Rows<const Symbol> states);
+  void make_ready(const Sampler& sampler, Tile& tile, Workspace& work) const;
+
   const Target& target_;
   int chains_, tile_size_;
+  std::string owner_;     // the sampler that the tiles' own values belong to
+  bool carried_ = false;  // logp, score and kept values carry rounding from earlier steps
   std::uint64_t seed_, step_ = 0;
   std::vector<std::unique_ptr<Storage>> tiles_;
   std::vector<std::unique_ptr<Thread>> threads_;

@@ -31,6 +31,7 @@ struct RunStatistics {
   double accepted = 0, proposed = 0, changed = 0;
   std::uint64_t nonfinite = 0;
   double logp_evaluations = 0, gradient_evaluations = 0;  // per chain and step
+  double local_differences = 0;                           // coordinates, per chain and step
   double seconds = 0;                                     // warm-up and draws
   double seconds_of_draws = 0;
 };

@@ -37,9 +37,12 @@ class Dlp final : public Sampler {
   bool exact() const override { return options_.adjust; }
   bool reversible() const override { return options_.adjust; }
 
+  Needs needs(const Target& target) const override;
+  // On a target that knows how to evaluate near an evaluated state.
+  bool carries(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
-  void transition_matrix(const StateTable& table, Rows<double> matrix,
+  void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
   // Without an own acceptance rate DULA is tuned as DMALA, and its draws use half the step found:

@@ -22,13 +22,15 @@ struct Parameter {
   std::variant<bool, std::int64_t, double, std::string> value;
 };
 
-// What the next step of some chains needs, and nothing else: their states, and logp and score
-// there. Chains first_chain, first_chain + 1, ... are the rows.
+// What the next step of some chains needs, and nothing else: their states, logp and score there,
+// what the target keeps per row (Target::kept_size) and what the sampler does
+// (Sampler::own_size). Chains first_chain, first_chain + 1, ... are the rows.
 struct Tile {
   Rows<Symbol> x;
-  Rows<float> score;
+  Rows<float> score, kept, own;
   double* logp = nullptr;
-  bool logp_current = true;  // false after a step of an unadjusted sampler that left logp out
+  // False after a step that left the value behind the state.
+  bool logp_current = true, score_current = true, kept_current = true;
   std::uint32_t first_chain = 0;
   std::uint64_t step = 0;
 
@@ -44,9 +46,10 @@ struct StepInfo {
   bool nonfinite = false;  // logp or the acceptance ratio was not finite: rejected
 };
 
-// Evaluations of the target, counted per row.
+// Evaluations of the target, counted per row; and, where a target can change single coordinates at
+// less cost, how many coordinates' differences of logp were computed that way.
 struct Evaluations {
-  std::uint64_t logp = 0, gradient = 0;
+  std::uint64_t logp = 0, gradient = 0, local = 0;
 };
 
 // What a thread lends to a step: room for a proposal, memory, and the random seed.
@@ -76,16 +79,46 @@ class Sampler {
   // Satisfies detailed balance with respect to its stationary law on every target.
   virtual bool reversible() const = 0;
 
-  // One transition of every row. On entry the tile holds logp (if the sampler is exact) and score
-  // of its states; on return those of the new states, and step has grown by one. Neither throws nor
-  // allocates.
+  // What must be there on entry to a step beside the states.
+  struct Needs {
+    bool logp = true, score = true, kept = false;
+  };
+  virtual Needs needs(const Target&) const { return {exact(), true, false}; }
+
+  // True when steps bring logp, score or kept values up to date from their old values instead of
+  // evaluating afresh. They then carry rounding along, and a checkpoint must keep them.
+  virtual bool carries(const Target&) const { return false; }
+
+  // Values that the sampler keeps per chain from step to step, and their start from the tile's
+  // states (with what `needs` asks for at hand).
+  virtual int own_size(const Target&) const { return 0; }
+  virtual void start(const Target&, Tile&, Workspace&) const {}
+
+  // True when chains influence one another: all of them are then one tile.
+  virtual bool interacting() const { return false; }
+
+  // One transition of every row. On entry the tile holds what `needs` asks for; on return that of
+  // the new states, with the tile's *_current flags saying what was left behind, and step has grown
+  // by one. Does not allocate once its memory has grown.
   virtual void step(const Target& target, Tile& tile, Workspace& work,
                     std::span<StepInfo> info) const = 0;
 
   // The exact probabilities T(x, y) of one transition between all states of a small space, and the
-  // expected acceptance probability of each state: what the conformance tests are made of.
-  virtual void transition_matrix(const StateTable& table, Rows<double> matrix,
+  // expected acceptance probability of each state: what the conformance tests are made of. A
+  // sampler that visits coordinates in turn has a different kernel at each of `phases` consecutive
+  // steps; which one, may depend on the seed.
+  struct When {
+    std::uint64_t seed = 1, step = 0;
+  };
+  virtual int phases(const Domain&) const { return 1; }
+  virtual void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                                  std::span<double> acceptance) const = 0;
+  // False when there is no such matrix, because the chain lives on more than the states.
+  virtual bool enumerable() const { return true; }
+
+  // Its draws are random. False for a deterministic flow of particles, of which an effective sample
+  // size says nothing.
+  virtual bool random() const { return true; }
 
   // Tuning in warm-up. `tuning` is the tuned parameter on a scale on which a change by one matters
   // about equally everywhere; larger means bolder. A sampler with nothing to tune has none.

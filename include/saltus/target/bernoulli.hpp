@@ -7,7 +7,7 @@
 
 namespace saltus {
 
-class Bernoulli final : public Target {
+class Bernoulli final : public Target, public LocalMoves {
  public:
   explicit Bernoulli(std::vector<double> logits);
 
@@ -16,6 +16,13 @@ class Bernoulli final : public Target {
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
+
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return true; }
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override { row.x[i] = to; }
+  std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return {}; }
+  int max_neighbours() const override { return 0; }
 
  private:
   template <class T>

@@ -7,7 +7,7 @@
 
 namespace saltus {
 
-class IsingLattice final : public Target {
+class IsingLattice final : public Target, public LocalMoves {
  public:
   IsingLattice(int rows, int cols, bool periodic, double a, double b);
 
@@ -18,7 +18,16 @@ class IsingLattice final : public Target {
                       Rows<double> score) const override;
   std::vector<int> shape() const override { return {rows_, cols_}; }
 
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return true; }
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override;
+  std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
+  int max_neighbours() const override { return 4; }
+
  private:
+  int neighbour_sum(const Symbol* x, int i) const;
+
   int rows_, cols_;
   bool periodic_;
   double a_, b_;

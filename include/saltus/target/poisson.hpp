@@ -10,7 +10,7 @@
 
 namespace saltus {
 
-class Poisson final : public Target {
+class Poisson final : public Target, public LocalMoves {
  public:
   static constexpr double kMaxRate = 60000;
 
@@ -21,6 +21,13 @@ class Poisson final : public Target {
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
+
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return true; }
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override;
+  std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return {}; }
+  int max_neighbours() const override { return 0; }
 
  private:
   template <class T>

@@ -15,7 +15,7 @@ struct PottsEdge {
   std::vector<double> table;  // levels(i) rows of levels(j) entries
 };
 
-class Potts final : public Target {
+class Potts final : public Target, public LocalMoves {
  public:
   // `unary` holds levels(i) entries for each coordinate, one coordinate after the other.
   Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> edges);
@@ -26,7 +26,22 @@ class Potts final : public Target {
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
 
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return true; }
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override;
+  std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
+  int max_neighbours() const override { return max_degree_; }
+
  private:
+  // An end of an edge: the coordinate at the other one, and the edge's table by rows of this end's
+  // levels and by rows of the other's.
+  struct End {
+    std::int32_t other;
+    const double *by_own, *by_other;
+  };
+  std::span<const End> ends(int i) const;
+
   template <class T>
   void evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const;
 
@@ -34,7 +49,10 @@ class Potts final : public Target {
   std::vector<double> unary_;
   std::vector<PottsEdge> edges_;
   std::vector<std::vector<double>>
-      transposed_;  // each edge's table, so that both ends read along it
+      transposed_;                       // each edge's table, so that both ends read along it
+  std::vector<std::size_t> ends_begin_;  // of each coordinate's ends, and one more
+  std::vector<End> ends_;
+  int max_degree_ = 0;
 };
 
 }  // namespace saltus

@@ -17,7 +17,7 @@ struct Coupling {
   double weight;
 };
 
-class Quadratic final : public Target {
+class Quadratic final : public Target, public LocalMoves {
  public:
   // Storage::automatic keeps the matrix dense when more than a quarter of it is filled and it has
   // at least 32 rows. Dense models compute logp in single precision, sparse ones in double.
@@ -33,6 +33,14 @@ class Quadratic final : public Target {
                       Rows<double> score) const override;
   int preferred_tile() const override { return dense() ? 64 : 16; }
   bool dense() const;
+
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return true; }
+  bool need_score() const override { return dense(); }  // a sum over all coordinates otherwise
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override;
+  std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
+  int max_neighbours() const override;
 
  private:
   struct Matrix;

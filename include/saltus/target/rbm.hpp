@@ -1,6 +1,7 @@
 // Restricted Boltzmann machine with the hidden units summed out:
 //   logp(x) = sum_h softplus((W x + c)_h) + b'x,   x in {0, 1}^d,
 //   score   = W' sigma(W x + c) + b.
+// It keeps the pre-activations W x + c of every row.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace saltus {
 
-class Rbm final : public Target {
+class Rbm final : public Target, public LocalMoves, public Relaxation, public HiddenUnits {
  public:
   // `weights` holds hidden rows of visible entries, one row after the other.
   Rbm(std::vector<double> weights, std::vector<double> visible_bias,
@@ -18,14 +19,40 @@ class Rbm final : public Target {
   std::string name() const override { return "rbm"; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
+  int kept_size() const override { return hidden(); }
+  void evaluate_kept(const At&, Rows<const Symbol> x, double* logp, Rows<float> score,
+                     Rows<float> kept) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
   int preferred_tile() const override { return 64; }
-  int hidden() const { return static_cast<int>(hidden_bias_.size()); }
+
+  const LocalMoves* local_moves() const override { return this; }
+  bool moves_keep_score() const override { return false; }
+  bool need_kept() const override { return true; }
+  void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
+  void move(const LocalRow& row, int i, Symbol to) const override;
+  std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return all_; }
+  int max_neighbours() const override { return domain_.dim(); }
+
+  const Relaxation* relaxation() const override { return this; }
+  void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                        Rows<float> gradient) const override;
+
+  const HiddenUnits* hidden_units() const override { return this; }
+  int hidden() const override { return static_cast<int>(hidden_bias_.size()); }
+  void hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const override;
+  void visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const override;
+  void hidden_log_odds_exact(const Symbol* x, double* out) const override;
+  void visible_log_odds_exact(const Symbol* hidden, double* out) const override;
 
  private:
+  // From pre-activations z (hidden entries per row, no gaps), which become activations.
+  void finish(float* z, int rows, double* logp, Rows<float> score) const;
+
   std::vector<double> weights_, visible_bias_, hidden_bias_;
   std::vector<float> weights_single_;
+  std::vector<float> columns_;     // the weights of each visible unit
+  std::vector<std::int32_t> all_;  // every coordinate
   Domain domain_;
 };
 

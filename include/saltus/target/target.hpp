@@ -8,6 +8,7 @@
 #include "saltus/core/domain.hpp"
 #include "saltus/core/rows.hpp"
 #include "saltus/core/scratch.hpp"
+#include "saltus/target/abilities.hpp"
 
 namespace saltus {
 
@@ -33,6 +34,24 @@ class Target {
   virtual void evaluate(const At& at, Rows<const Symbol> x, double* logp,
                         Rows<float> score) const = 0;
 
+  // Values that the target keeps per row for its own use beside the score (pre-activations of
+  // hidden units, say), so that a state near an evaluated one costs less. 0: none.
+  virtual int kept_size() const { return 0; }
+  // evaluate, with the kept values as a third output.
+  virtual void evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                             Rows<float> kept) const;
+
+  // evaluate_kept at rows y, given rows x that may differ from them in few coordinates, with the
+  // score and kept values there. Results carry rounding from x to y; a sampler that steps this way
+  // evaluates afresh now and then. cheap_near says whether this ever costs less.
+  struct Known {
+    Rows<const Symbol> x;
+    Rows<const float> score, kept;
+  };
+  virtual bool cheap_near() const { return false; }
+  virtual void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
+                             Rows<float> score, Rows<float> kept) const;
+
   // The same with the score in double precision, for exact checks. Unless overridden it widens the
   // score of `evaluate`.
   virtual void evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,
@@ -41,6 +60,12 @@ class Target {
   // True when evaluate returns unbiased estimates from a mini-batch. The Metropolis test is then
   // wrong, and adjusted samplers refuse the target.
   virtual bool stochastic() const { return false; }
+
+  // Optional abilities; null where the target lacks one. See abilities.hpp.
+  virtual const LocalMoves* local_moves() const { return nullptr; }
+  virtual const GibbsSweeps* gibbs_sweeps() const { return nullptr; }
+  virtual const Relaxation* relaxation() const { return nullptr; }
+  virtual const HiddenUnits* hidden_units() const { return nullptr; }
 
   // The model's own dimensions (rows and columns of a lattice, say), for output files and pictures.
   virtual std::vector<int> shape() const { return {domain().dim()}; }

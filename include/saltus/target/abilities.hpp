@@ -1,0 +1,99 @@
+// What a target may be able to do beyond evaluating states. Samplers ask for these abilities
+// (Target::local_moves and so on) and refuse, in words, a target that lacks one they cannot do
+// without.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "saltus/core/rows.hpp"
+#include "saltus/core/scratch.hpp"
+
+namespace saltus {
+
+struct At;
+
+// One row of a tile with what is kept up to date along with it. score and kept are null where
+// nobody keeps them; x always counts.
+struct LocalRow {
+  Symbol* x = nullptr;
+  float* score = nullptr;
+  float* kept = nullptr;
+};
+
+// Changes of single coordinates at less than the cost of an evaluation.
+class LocalMoves {
+ public:
+  virtual ~LocalMoves() = default;
+
+  // True when `move` keeps the score up to date at about the cost of `differences` times the number
+  // of neighbours. False: rows are given without a score.
+  virtual bool moves_keep_score() const = 0;
+  // True when `differences` and `move` need the row's score or its kept values to be there.
+  virtual bool need_score() const { return false; }
+  virtual bool need_kept() const { return false; }
+
+  // out[m] = logp(x with level first + m at coordinate i) - logp(x), m = 0 .. count - 1.
+  virtual void differences(const LocalRow& row, int i, int first, int count,
+                           double* out) const = 0;
+
+  // Sets coordinate i to a level, and brings score and kept (where not null) up to date.
+  virtual void move(const LocalRow& row, int i, Symbol to) const = 0;
+
+  // The coordinates whose differences and scores depend on coordinate i; i itself may be among
+  // them. `room` holds max_neighbours() entries; the result may lie there or in the target.
+  virtual std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const = 0;
+  virtual int max_neighbours() const = 0;
+};
+
+// Many single-coordinate Gibbs updates in one call, where a target can do better than one at a
+// time.
+class GibbsSweeps {
+ public:
+  virtual ~GibbsSweeps() = default;
+
+  // Draws coordinates order[0], order[1], ... of every row from their conditional distributions,
+  // one after the other. The t-th update of row r takes word `first_word + t` (Stream::sequence) of
+  // the stream of chain first_chain + r; changed[r] counts the coordinates that changed.
+  struct Draws {
+    std::uint64_t seed, step;
+    std::uint32_t first_chain, first_word;
+  };
+  virtual void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
+                      const Draws& draws, std::uint32_t* changed) const = 0;
+
+  // Groups of coordinates that do not interact, one group after the other; empty when the target
+  // does not know any. `update_group` draws all coordinates of one group; word i of the stream
+  // (Stream::word) belongs to coordinate i.
+  virtual int groups() const { return 0; }
+  virtual void update_group(const At&, Rows<Symbol>, int /*group*/, const Draws&,
+                            std::uint32_t* /*changed*/) const {}
+  // The coordinates of a group, in increasing order, for exact checks.
+  virtual std::span<const std::int32_t> group(int) const { return {}; }
+};
+
+// log p between the levels: at any real values of the coordinates. For two-level domains.
+class Relaxation {
+ public:
+  virtual ~Relaxation() = default;
+  // logp and its gradient at rows of values (in the domain's own values: -1/+1 for spins). A null
+  // output is not wanted.
+  virtual void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                                Rows<float> gradient) const = 0;
+};
+
+// Binary hidden units given which the coordinates (0/1) are independent, and the other way round.
+class HiddenUnits {
+ public:
+  virtual ~HiddenUnits() = default;
+  virtual int hidden() const = 0;
+  // The log-odds that a hidden unit is on given x, and that a coordinate is 1 given hidden units
+  // (0 or 1 each).
+  virtual void hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const = 0;
+  virtual void visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const = 0;
+  // The same for one row in double precision, for exact checks.
+  virtual void hidden_log_odds_exact(const Symbol* x, double* out) const = 0;
+  virtual void visible_log_odds_exact(const Symbol* hidden, double* out) const = 0;
+};
+
+}  // namespace saltus

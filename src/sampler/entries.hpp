@@ -1,0 +1,16 @@
+// The registry's entries, each made in the file of its sampler.
+#pragma once
+
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus {
+
+SamplerEntry dmala_entry();
+SamplerEntry dula_entry();
+
+// For `missing`: nothing is.
+inline std::string nothing_missing(const Target&) {
+  return {};
+}
+
+}  // namespace saltus
