@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
       "paper's 5 x 5 Ising model.");
   int status = ok;
   add_sample(program, status);
+  add_compare(program, status);
   add_verify(program, status);
   add_diagnose(program, status);
   add_lists(program, status);

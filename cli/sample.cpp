@@ -11,6 +11,7 @@
 #include "interrupt.hpp"
 #include "io/start_file.hpp"
 #include "progress.hpp"
+#include "saltus/compare/race.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/io/model_file.hpp"
@@ -100,6 +101,7 @@ class SampleRun {
     if (request_.init != "random") {
       start_ = read_start_file(request_.init, request_.plan.chains, target_.domain());
     }
+    if (request_.sampler == "auto") choose();
     auto sampler = make_sampler(request_.sampler, target_, request_.settings);
     info_ = draws_info(request_, target_, *sampler);
     run_ = std::make_unique<Run>(target_, std::move(sampler), request_.plan);
@@ -156,9 +158,17 @@ class SampleRun {
   }
 
   SampleReport report(bool complete) {
-    SampleReport r{
-        request_,         target_, *run_, run_->statistics(), run_->draws_made(), complete,
-        moments_->mean(), {},      {},    std::nullopt};
+    SampleReport r{request_,
+                   target_,
+                   *run_,
+                   run_->statistics(),
+                   run_->draws_made(),
+                   complete,
+                   moments_->mean(),
+                   {},
+                   {},
+                   std::nullopt,
+                   choice_};
     if (spool_) {
       const int count = watched_count(spool_->dim(), request_.plan);
       const std::vector<int> columns = spread_coordinates(spool_->dim(), count);
@@ -168,6 +178,9 @@ class SampleRun {
       for (int c : columns) r.watched.push_back(spool_->coordinate(c));
     } else {
       add_moment_summaries(r);
+    }
+    if (!run_->sampler().random()) {  // particles, not draws
+      for (CoordinateSummary& s : r.summaries) s = {s.mean, s.sd, NAN, NAN, NAN, NAN};
     }
     const Domain& domain = target_.domain();
     const auto limit = static_cast<std::uint64_t>(kExactWork / domain.dim());
@@ -181,6 +194,17 @@ class SampleRun {
   const SampleRequest& request() const { return request_; }
 
  private:
+  // From here on the run is one with the winner: the same as if it had been named.
+  void choose() {
+    if (!request_.settings.empty()) {
+      throw UsageError("--set has no place beside --sampler auto: name a sampler");
+    }
+    RunPlan plan = request_.plan;
+    choice_ = choose_sampler(target_, plan);
+    request_.sampler = choice_->winner.sampler;
+    request_.settings = choice_->winner.settings;
+  }
+
   // Without --out, draws of a part of the coordinates are enough. A continued run goes on with the
   // part that it began with.
   void make_spool() {
@@ -249,7 +273,8 @@ class SampleRun {
   SampleRequest request_;
   Model model_;
   const Target& target_;
-  RowBuffer<Symbol> start_;  // where the chains begin, if given
+  RowBuffer<Symbol> start_;       // where the chains begin, if given
+  std::optional<Choice> choice_;  // with --sampler auto
   DrawsInfo info_;
   std::unique_ptr<Run> run_;
   std::unique_ptr<Moments> moments_;

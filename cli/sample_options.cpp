@@ -1,16 +1,10 @@
 #include "sample_options.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "io/json_fields.hpp"
 #include "io/strict_json.hpp"
+#include "option_checks.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/io/model_file.hpp"
@@ -21,40 +15,6 @@ namespace saltus::cli {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
-
-// A file that cannot be written must be known before the run, not after it.
-void check_place(const std::filesystem::path& file) {
-  std::error_code ignored;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw FileError("cannot write " + file.string() + ": it is a folder", true);
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw FileError("cannot write " + file.string() + ": " + std::strerror(errno), true);
-  }
-}
-
-// A finite number that is not below `least`; CLI11's own ranges let NaN pass.
-CLI::Validator Finite(double least) {
-  return CLI::Validator(
-      [least](const std::string& text) -> std::string {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool whole = error == std::errc{} && end == text.data() + text.size();
-        const bool good = whole && std::isfinite(value) && value >= least;
-        return good ? "" : "'" + text + "' is not a number that is possible here";
-      },
-      "NUMBER");
-}
-
-std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
-  }
-  return seed;
-}
 
 void check(const SampleRequest& r) {
   const double steps = static_cast<double>(r.plan.draws) * static_cast<double>(r.plan.thin) +
@@ -96,7 +56,9 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
   const auto whole = CLI::Range(std::int64_t{1}, kMost);
   const auto whole_or_none = CLI::Range(std::int64_t{0}, kMost);
   command.add_option("MODEL", r.model, "Model file or built-in name")->capture_default_str();
-  command.add_option("--sampler", r.sampler, "Sampler; 'saltus samplers' lists them")
+  command
+      .add_option("--sampler", r.sampler,
+                  "Sampler ('saltus samplers' lists them), or auto: the best in a short race")
       ->capture_default_str();
   command.add_option("--set", set_, "Sampler parameter KEY=VALUE, repeatable")
       ->type_name("KEY=VALUE")
@@ -129,12 +91,12 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
       ->type_name("FILE");
   command.add_option("--checkpoint-every", r.checkpoint_every, "Seconds between checkpoints")
       ->capture_default_str()
-      ->check(Finite(0));
+      ->check(finite_number(0));
   command.add_option("--resume", r.resume, "Continue the run saved in this checkpoint")
       ->type_name("FILE");
   command.add_option("--time", r.time_limit, "Stop after the round that passes this many seconds")
       ->type_name("SECONDS")
-      ->check(Finite(1e-9));
+      ->check(finite_number(1e-9));
 }
 
 SampleRequest SampleOptions::request() {
@@ -154,7 +116,7 @@ SampleRequest SampleOptions::request() {
                        " continues; leave it out");
     }
   };
-  same("--sampler", r.sampler, saved.sampler);
+  if (r.sampler != "auto") same("--sampler", r.sampler, saved.sampler);
   same("--set", r.settings, saved.settings);
   same("--chains", r.plan.chains, saved.plan.chains);
   same("--warmup", r.plan.warmup, saved.plan.warmup);

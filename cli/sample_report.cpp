@@ -86,14 +86,22 @@ void print_table(const SampleReport& r) {
 void print_warnings(const SampleReport& r) {
   const RunStatistics& s = r.statistics;
   const double worst = largest(rhat(r));
-  if (!r.run.sampler().exact()) {
+  if (!r.run.sampler().random()) {
+    fmt::print(
+        "\nNote: {} moves its particles by a deterministic rule. They are not independent draws, "
+        "so "
+        "there is\nno effective sample size, and the law they approach is not exactly the "
+        "model's.\n",
+        r.run.sampler().name());
+  } else if (!r.run.sampler().exact()) {
     fmt::print(
         "\nNote: {} is unadjusted. Its draws follow a slightly different distribution; a smaller "
         "step_size\nbrings it closer, dmala is exact.\n",
         r.run.sampler().name());
   }
   if (r.run.sampler().tuning() && r.request.plan.warmup == 0) {
-    fmt::print("\nNote: without warm-up the step_size was not tuned.\n");
+    fmt::print("\nNote: without warm-up the {} was not tuned.\n",
+               r.run.sampler().tuning()->parameter);
   }
   if (worst > 1.01) {
     fmt::print(
@@ -107,6 +115,16 @@ void print_warnings(const SampleReport& r) {
   }
 }
 
+nlohmann::ordered_json choice_json(const Choice& choice) {
+  auto field = nlohmann::ordered_json::array();
+  for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
+    field.push_back({{"sampler", r->contender.sampler},
+                     {"settings", r->contender.settings},
+                     {"ess_per_second", json_number(r->ess_per_second())}});
+  }
+  return {{"reason", choice.reason()}, {"seconds", choice.seconds}, {"race", field}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const SampleReport& r) {
@@ -116,6 +134,7 @@ nlohmann::ordered_json report_json(const SampleReport& r) {
   j["dim"] = r.target.domain().dim();
   j["sampler"] = r.run.sampler().name();
   j["parameters"] = parameters_json(r.run.sampler().parameters());
+  if (r.choice) j["auto"] = choice_json(*r.choice);
   j["chains"] = r.request.plan.chains;
   j["warmup"] = r.request.plan.warmup;
   j["draws"] = r.draws;
@@ -158,7 +177,11 @@ void print_report(const SampleReport& r) {
              with_commas(static_cast<std::uint64_t>(r.target.domain().dim())),
              shape_text(r.target.shape()));
   fmt::print("sampler   {} ({}{})\n", sampler.name(), parameters,
-             sampler.tuning() && plan.warmup > 0 ? "; step_size tuned in warm-up" : "");
+             sampler.tuning() && plan.warmup > 0
+                 ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ",
+                               sampler.tuning()->parameter)
+                 : "");
+  if (r.choice) fmt::print("chosen    {}\n", r.choice->reason());
   fmt::print("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
              with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(r.draws),
              plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "",
@@ -167,8 +190,10 @@ void print_report(const SampleReport& r) {
   print_table(r);
   fmt::print("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed)\n",
              s.acceptance, s.changed, s.proposed);
-  fmt::print("ESS min {}, median {}; R-hat max {}\n", rounded(least(ess(r))),
-             rounded(median(ess(r))), fmt::format("{:.4f}", largest(rhat(r))));
+  if (sampler.random()) {
+    fmt::print("ESS min {}, median {}; R-hat max {:.4f}\n", rounded(least(ess(r))),
+               rounded(median(ess(r))), largest(rhat(r)));
+  }
   fmt::print("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
              plan.chains == 1 ? "the chain"
                               : fmt::format("all {} chains",

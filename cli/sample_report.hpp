@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "saltus/compare/race.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "sample_options.hpp"
@@ -22,6 +23,7 @@ struct SampleReport {
   std::vector<int> watched;  // the coordinates that the following belong to
   std::vector<CoordinateSummary> summaries;
   std::optional<ExactAnswer> exact;
+  std::optional<Choice> choice;  // with --sampler auto
 };
 
 nlohmann::ordered_json report_json(const SampleReport& report);

@@ -72,6 +72,9 @@ void verify_matrix(const Sampler& sampler, const StateTable& table, Checks& chec
               fmt::format("every row of the {} x {} transition matrix sums to 1 (error {:.1e})",
                           table.size(), table.size(), c.rows));
   if (sampler.exact()) {
+    checks.test("reach", c.irreducible,
+                c.irreducible ? "every state can be reached from every other"
+                              : "some states cannot be reached from others");
     checks.test(
         "invariance", c.invariance < kExact,
         fmt::format("the model is left invariant (largest defect {:.1e}; acceptance {:.4f})",
@@ -130,8 +133,15 @@ int verify(const std::string& model_name, const std::string& sampler_name, const
                  fmt::format("levels 0 to {} of each coordinate stand for the unbounded model",
                              table.domain().max_levels() - 1));
     }
-    verify_matrix(*sampler, table, checks);
-    verify_steps(*sampler, target, table, checks);
+    if (sampler->enumerable()) {
+      verify_matrix(*sampler, table, checks);
+      verify_steps(*sampler, target, table, checks);
+    } else {
+      for (const char* name : {"rows", "invariance", "reversibility", "steps"}) {
+        checks.skip(name, sampler->name() +
+                              " moves on more than the model's states, so there is no matrix");
+      }
+    }
   }
   if (json) {
     const nlohmann::ordered_json j = {{"model", target.name()},

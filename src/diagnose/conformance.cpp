@@ -96,6 +96,32 @@ void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) 
 
 }  // namespace
 
+namespace {
+
+// Every state with weight can be reached from the first such state (or, backwards, leads to it).
+bool all_reached(Rows<const double> t, std::span<const double> pi, bool backwards) {
+  const std::size_t n = pi.size();
+  std::vector<bool> seen(n);
+  std::vector<std::size_t> open;
+  for (std::size_t s = 0; s < n && open.empty(); ++s) {
+    if (pi[s] > 0) open.push_back(s), seen[s] = true;
+  }
+  while (!open.empty()) {
+    const std::size_t from = open.back();
+    open.pop_back();
+    for (std::size_t to = 0; to < n; ++to) {
+      const double p = backwards ? t[row(to)][from] : t[row(from)][to];
+      if (p > 0 && !seen[to]) seen[to] = true, open.push_back(to);
+    }
+  }
+  for (std::size_t s = 0; s < n; ++s) {
+    if (pi[s] > 0 && !seen[s]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
   const std::size_t n = table.size();
   const std::span<const double> pi = table.probability();
@@ -118,10 +144,11 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
       std::swap(all, product);
     }
   }
+  result.irreducible = all_reached(all.view(), pi, false) && all_reached(all.view(), pi, true);
+  result.l1 = std::numeric_limits<double>::quiet_NaN();
+  if (!result.irreducible) return result;
   result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
-  result.irreducible = !result.stationary.empty();
-  result.l1 =
-      result.irreducible ? l1(result.stationary, pi) : std::numeric_limits<double>::quiet_NaN();
+  if (!result.stationary.empty()) result.l1 = l1(result.stationary, pi);
   return result;
 }
 

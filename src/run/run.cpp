@@ -11,7 +11,6 @@ namespace {
 
 // Warm-up has at least this many tuning rounds, and none is longer than that many steps.
 constexpr std::uint64_t kTuningRounds = 100, kTuningSteps = 100;
-constexpr double kRoundSeconds = 0.05;
 constexpr std::size_t kRoundBytes = std::size_t{32} << 20;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -115,12 +114,12 @@ bool Run::go(const std::function<bool(const RunStatus&)>& between_rounds) {
   return ensemble_.step() >= steps;
 }
 
-// A round that takes about kRoundSeconds, in units of `unit` steps. Its length depends on the
+// A round that takes about plan_.round_seconds, in units of `unit` steps. Its length depends on the
 // clock, but no draw depends on its length.
 std::uint64_t Run::round_length(std::uint64_t left, std::uint64_t unit) const {
   std::uint64_t length = round_steps_;
-  if (round_seconds_ < kRoundSeconds / 2) length *= 2;
-  if (round_seconds_ > kRoundSeconds * 2) length /= 2;
+  if (round_seconds_ < plan_.round_seconds / 2) length *= 2;
+  if (round_seconds_ > plan_.round_seconds * 2) length /= 2;
   std::size_t bytes = 1;
   for (const Recorder* r : recorders_) bytes += r->bytes_per_draw();
   length = std::min<std::uint64_t>(length, std::max<std::uint64_t>(1, kRoundBytes / bytes) * unit);

@@ -20,8 +20,9 @@ struct RunPlan {
   std::uint64_t draws = 10000;  // of each chain
   std::uint64_t thin = 1;       // steps per draw
   std::uint64_t seed = 1;
-  int threads = 0;  // 0: all cores; never changes a draw
-  int tile = 0;     // chains advanced together; 0: what the target prefers
+  int threads = 0;              // 0: all cores; never changes a draw
+  int tile = 0;                 // chains advanced together; 0: what the target prefers
+  double round_seconds = 0.05;  // about how long a round takes; never changes a draw
 };
 
 // Sums over the steps after warm-up of all chains.
@@ -95,7 +96,7 @@ class Run {
 
   std::vector<ChainTotals> totals_;       // since the end of warm-up
   std::vector<double> round_acceptance_;  // by chain
-  std::uint64_t round_steps_ = 1;         // length of the last free round; grows to take 50 ms
+  std::uint64_t round_steps_ = 1;  // length of the last free round; grows to take round_seconds
   double round_seconds_ = 0;
   Evaluations evaluations_before_;  // by an earlier process
   double seconds_ = 0, seconds_of_draws_ = 0;

@@ -124,7 +124,8 @@ class Sampler {
   // about equally everywhere; larger means bolder. A sampler with nothing to tune has none.
   struct Tuning {
     double start, low, high;
-    double acceptance;  // the mean acceptance probability to reach
+    double acceptance;                    // the mean acceptance probability to reach
+    const char* parameter = "step_size";  // what is tuned, for reports
   };
   virtual std::optional<Tuning> tuning() const { return std::nullopt; }
   // The sampler at a value of the tuned parameter, to be used in warm-up or, finally, for draws.

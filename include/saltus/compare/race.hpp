@@ -1,0 +1,104 @@
+// A race between samplers on one target: the same number of chains, the same start, the same time,
+// in turns, so that a change in the machine's mood touches all of them alike.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "saltus/run/batch_means.hpp"
+#include "saltus/run/run.hpp"
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus {
+
+// A sampler with its parameters; what is not given is tuned or left at its default.
+struct Contender {
+  std::string sampler;
+  Settings settings;
+  std::string label() const;  // "gwg", "gwg:flips=3"
+};
+
+// From "NAME" or "NAME:KEY=VALUE:KEY=VALUE". Throws UsageError.
+Contender parse_contender(const std::string& text);
+
+// Every sampler that can serve the target, with parameters that suit a race: whole sweeps rather
+// than single updates, tuning where there is something to tune.
+std::vector<Contender> all_contenders(const Target& target);
+
+struct RacePlan {
+  int chains = 8;
+  double seconds = 2;           // of drawing, for each contender
+  double warmup_seconds = 0.5;  // about, for each contender
+  int turns = 4;
+  std::uint64_t seed = 1;
+  int threads = 0;
+};
+
+struct RaceResult {
+  Contender contender;
+  std::vector<Parameter> parameters;  // as tuned
+  bool exact = true, random = true, enumerable = true;
+  RunStatistics statistics;
+  std::uint64_t warmup = 0, thin = 1, draws = 0;
+  std::vector<int> coordinates;  // that the estimates are of
+  BatchMeans::Estimate estimate;
+  double log_ess_error = 0;  // standard error of the log of ess_of_means
+  // Per step of all chains together, in gradient evaluations: log p alone counts a half, a local
+  // difference one part in the number of coordinates.
+  double evaluations_per_step = 0;
+
+  double ess() const { return estimate.ess_of_means; }
+  double ess_per_second() const { return ess() / statistics.seconds_of_draws; }
+  double ess_per_evaluation() const {
+    return ess() / (evaluations_per_step * static_cast<double>(statistics.steps));
+  }
+};
+
+// One contender's run, in as many slices as wanted.
+class Racer {
+ public:
+  // Warms up. `slice` is about how long the slices will be, in seconds.
+  Racer(const Target& target, const Contender& contender, const RacePlan& plan, double slice);
+  ~Racer();
+  void draw(double seconds);
+  RaceResult result() const;
+  const Sampler& sampler() const;
+
+ private:
+  const Target& target_;
+  Contender contender_;
+  std::unique_ptr<BatchMeans> record_;
+  std::unique_ptr<Run> run_;
+};
+
+// Told before each turn of each contender: which of how many turns; false stops the race.
+using RaceProgress = std::function<bool(const std::string& label, int turn, int turns)>;
+
+std::vector<RaceResult> race(const Target& target, const std::vector<Contender>& contenders,
+                             const RacePlan& plan, const RaceProgress& progress = {});
+
+// Who won, by how much, and how sure that is: the ratio of the best exact contender to the next
+// one, with a 95 % interval. Unadjusted and deterministic contenders do not take part, nor do those
+// without an effective sample size.
+struct Verdict {
+  int best = -1, second = -1;  // places among the results; -1: none
+  double ratio = 1, low = 1, high = 1;
+  bool clear() const { return second >= 0 && low > 1; }
+};
+Verdict judge(const std::vector<RaceResult>& results,
+              double (RaceResult::*measure)() const = &RaceResult::ess_per_second);
+
+// A short race among the exact samplers that the target supports, half of the field dropping out at
+// each turn. Takes about `seconds`; 0: a quarter of what the planned run would take with the first
+// of them, within reason.
+struct Choice {
+  Contender winner;
+  std::vector<RaceResult> results;  // in the order of dropping out, the winner last
+  double seconds = 0;
+  std::string reason() const;  // why the winner won
+};
+Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds = 0);
+
+}  // namespace saltus

@@ -1,0 +1,263 @@
+#include "saltus/compare/race.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kMostCoordinates = 256;
+constexpr double kPilotSeconds = 0.005, kShortestRace = 0.1, kLongestRace = 10;
+constexpr std::uint64_t kForever = std::uint64_t{1} << 50;  // draws
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<int> spread_coordinates(int dim) {
+  const int count = std::min(dim, kMostCoordinates);
+  std::vector<int> list;
+  for (int c = 0; c < count; ++c) list.push_back(static_cast<int>(std::int64_t{c} * dim / count));
+  return list;
+}
+
+// Goes on until `seconds` have passed, round by round.
+void go_for(Run& run, double seconds) {
+  const auto start = Clock::now();
+  run.go([&](const RunStatus&) { return since(start) < seconds; });
+}
+
+// Steps per second of all chains, from a few steps.
+double speed(const Target& target, const Contender& contender, RunPlan plan, double seconds) {
+  plan.warmup = 0;
+  plan.draws = kForever;
+  plan.round_seconds = seconds / 4;
+  Run run(target, make_sampler(contender.sampler, target, contender.settings), plan);
+  run.start();
+  go_for(run, seconds);
+  const RunStatistics s = run.statistics();
+  return static_cast<double>(s.steps) / s.seconds_of_draws;
+}
+
+// Recording a draw takes about this long per coordinate and chain, and shall take at most a tenth
+// of the time.
+std::uint64_t thin_for(double steps_per_second, int chains, std::size_t coordinates) {
+  const double record = 0.3e-9 * static_cast<double>(coordinates) + 10e-9;
+  return static_cast<std::uint64_t>(std::clamp(10 * record * chains * steps_per_second, 1.0, 1e6));
+}
+
+}  // namespace
+
+std::string Contender::label() const {
+  std::string text = sampler;
+  for (const auto& [key, value] : settings) text += ":" + key + "=" + value;
+  return text;
+}
+
+Contender parse_contender(const std::string& text) {
+  Contender c;
+  std::size_t at = text.find(':');
+  c.sampler = text.substr(0, at);
+  while (at != std::string::npos) {
+    const std::size_t next = text.find(':', at + 1);
+    const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+      throw UsageError("'" + text + "': expected NAME or NAME:KEY=VALUE");
+    }
+    c.settings[part.substr(0, equals)] = part.substr(equals + 1);
+    at = next;
+  }
+  return c;
+}
+
+std::vector<Contender> all_contenders(const Target& target) {
+  const bool local = target.local_moves() != nullptr;
+  std::vector<Contender> list;
+  for (const std::string& name : samplers_for(target)) {
+    Contender c{name, {}};
+    if (name == "gibbs" && local) {
+      c.settings["updates"] = "sweep";
+      const GibbsSweeps* sweeps = target.gibbs_sweeps();
+      if (sweeps && sweeps->groups() > 0) c.settings["scan"] = "colours";
+    }
+    if (name == "gwg") c.settings["adapt"] = "true";
+    const auto entry = std::find_if(sampler_entries().begin(), sampler_entries().end(),
+                                    [&](const SamplerEntry& e) { return e.name == name; });
+    const bool has_window =
+        std::count(entry->parameters.begin(), entry->parameters.end(), "window") > 0;
+    if (target.domain().unbounded() && has_window) c.settings["window"] = "1";
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+Racer::Racer(const Target& target, const Contender& contender, const RacePlan& plan, double slice)
+    : target_(target), contender_(contender) {
+  const std::vector<int> coordinates = spread_coordinates(target.domain().dim());
+  RunPlan run_plan;
+  run_plan.chains = plan.chains;
+  run_plan.seed = plan.seed;
+  run_plan.threads = plan.threads;
+  const double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);
+  run_plan.thin = thin_for(rate, plan.chains, coordinates.size());
+  run_plan.warmup = static_cast<std::uint64_t>(std::clamp(rate * plan.warmup_seconds, 50.0, 1e9));
+  run_plan.draws = kForever;
+  run_plan.round_seconds = slice / 8;
+  auto sampler = make_sampler(contender.sampler, target, contender.settings);
+  run_ = std::make_unique<Run>(target, std::move(sampler), run_plan);
+  record_ = std::make_unique<BatchMeans>(target.domain(), plan.chains, coordinates);
+  run_->add(*record_);
+  run_->start();
+  run_->go([&](const RunStatus& status) { return status.step < run_plan.warmup; });
+}
+
+Racer::~Racer() = default;
+
+void Racer::draw(double seconds) {
+  go_for(*run_, seconds);
+}
+
+const Sampler& Racer::sampler() const {
+  return run_->sampler();
+}
+
+RaceResult Racer::result() const {
+  const Sampler& s = run_->sampler();
+  RaceResult r;
+  r.contender = contender_;
+  r.parameters = s.parameters();
+  r.exact = s.exact(), r.random = s.random(), r.enumerable = s.enumerable();
+  r.statistics = run_->statistics();
+  r.warmup = run_->plan().warmup, r.thin = run_->plan().thin, r.draws = run_->draws_made();
+  r.coordinates.assign(record_->coordinates().begin(), record_->coordinates().end());
+  r.estimate = record_->estimate();
+  r.log_ess_error = record_->log_ess_error();
+  const RunStatistics& st = r.statistics;
+  const double alone = std::max(0.0, st.logp_evaluations - st.gradient_evaluations);
+  r.evaluations_per_step = run_->plan().chains * (st.gradient_evaluations + alone / 2 +
+                                                  st.local_differences / target_.domain().dim());
+  return r;
+}
+
+std::vector<RaceResult> race(const Target& target, const std::vector<Contender>& contenders,
+                             const RacePlan& plan, const RaceProgress& progress) {
+  const double slice = plan.seconds / plan.turns;
+  std::vector<std::unique_ptr<Racer>> racers(contenders.size());
+  bool go_on = true;
+  for (int turn = 0; turn < plan.turns && go_on; ++turn) {
+    for (std::size_t c = 0; c < contenders.size() && go_on; ++c) {
+      go_on = !progress || progress(contenders[c].label(), turn, plan.turns);
+      if (!racers[c]) racers[c] = std::make_unique<Racer>(target, contenders[c], plan, slice);
+      racers[c]->draw(slice);
+    }
+  }
+  std::vector<RaceResult> results;
+  for (const auto& racer : racers) {
+    if (racer) results.push_back(racer->result());
+  }
+  return results;
+}
+
+Verdict judge(const std::vector<RaceResult>& results, double (RaceResult::*measure)() const) {
+  std::vector<int> order;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const RaceResult& r = results[i];
+    if (r.exact && r.random && (r.*measure)() > 0) order.push_back(static_cast<int>(i));
+  }
+  const auto value = [&](int i) { return (results[static_cast<std::size_t>(i)].*measure)(); };
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return value(a) > value(b); });
+  Verdict v;
+  if (order.empty()) return v;
+  v.best = order[0];
+  if (order.size() < 2) return v;
+  v.second = order[1];
+  const double a = results[static_cast<std::size_t>(v.best)].log_ess_error;
+  const double b = results[static_cast<std::size_t>(v.second)].log_ess_error;
+  // Student's t with about as many degrees of freedom as a jackknife over eight chains gives.
+  const double reach = 2.4 * std::sqrt(a * a + b * b);
+  v.ratio = value(v.best) / value(v.second);
+  v.low = v.ratio * std::exp(-reach), v.high = v.ratio * std::exp(reach);
+  return v;
+}
+
+namespace {
+
+// Those that can be left to run alone: exact and random. What has to evaluate every neighbour of a
+// state from scratch is too slow to try.
+std::vector<Contender> candidates(const Target& target) {
+  std::vector<Contender> list;
+  for (Contender& c : all_contenders(target)) {
+    const auto sampler = make_sampler(c.sampler, target, c.settings);
+    const bool expands = !target.local_moves() && c.sampler == "locally_balanced";
+    if (sampler->exact() && sampler->random() && !expands) list.push_back(std::move(c));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string Choice::reason() const {
+  const RaceResult& won = results.back();
+  if (results.size() == 1) return "the only exact sampler for this model";
+  const RaceResult& next = results[results.size() - 2];
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "best of %zu exact samplers in a race of %.2g s, with %.2f times the effective "
+                "sample size per second of %s",
+                results.size(), seconds, won.ess_per_second() / next.ess_per_second(),
+                next.contender.sampler.c_str());
+  return text;
+}
+
+Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds) {
+  const auto start = Clock::now();
+  std::vector<Contender> field = candidates(target);
+  if (field.empty()) {
+    throw UsageError("no exact sampler can serve " + target.name() + ": name one with --sampler");
+  }
+  if (!(seconds > 0)) {
+    const double steps = static_cast<double>(plan.warmup) +
+                         static_cast<double>(plan.draws) * static_cast<double>(plan.thin);
+    seconds = std::clamp(0.25 * steps / speed(target, field[0], plan, kPilotSeconds), kShortestRace,
+                         kLongestRace);
+  }
+  RacePlan race_plan;
+  race_plan.chains = std::clamp(plan.chains, 4, 16);
+  race_plan.seed = plan.seed;
+  race_plan.threads = plan.threads;
+  const double turns = std::max(1.0, std::ceil(std::log2(static_cast<double>(field.size()))));
+  const double first = seconds / turns / static_cast<double>(field.size());
+  race_plan.warmup_seconds = first / 2;
+  Choice choice;
+  std::vector<std::unique_ptr<Racer>> racers;
+  for (const Contender& c : field) {
+    racers.push_back(std::make_unique<Racer>(target, c, race_plan, first));
+  }
+  for (double slice = first / 2;; slice = seconds / turns / static_cast<double>(racers.size())) {
+    for (const auto& racer : racers) racer->draw(slice);
+    const auto merit = [](const std::unique_ptr<Racer>& r) {
+      const double value = r->result().ess_per_second();
+      return value > 0 ? value : 0;
+    };
+    std::stable_sort(racers.begin(), racers.end(),
+                     [&](const auto& a, const auto& b) { return merit(a) > merit(b); });
+    const std::size_t keep = (racers.size() + 1) / 2;
+    while (racers.size() > keep) {
+      choice.results.push_back(racers.back()->result());
+      racers.pop_back();
+    }
+    if (racers.size() == 1) break;
+  }
+  choice.results.push_back(racers[0]->result());
+  choice.winner = choice.results.back().contender;
+  choice.seconds = since(start);
+  return choice;
+}
+
+}  // namespace saltus
