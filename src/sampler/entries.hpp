@@ -7,6 +7,8 @@ namespace saltus {
 
 SamplerEntry dmala_entry();
 SamplerEntry dula_entry();
+SamplerEntry rmala_entry();
+SamplerEntry dsvgd_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

@@ -39,6 +39,8 @@ const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
       dmala_entry(),
       dula_entry(),
+      rmala_entry(),
+      dsvgd_entry(),
   };
   return entries;
 }

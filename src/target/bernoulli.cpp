@@ -5,13 +5,13 @@ namespace saltus {
 Bernoulli::Bernoulli(std::vector<double> logits)
     : logits_(std::move(logits)), domain_(Domain::binary(static_cast<int>(logits_.size()))) {}
 
-template <class T>
-void Bernoulli::evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const {
+template <class Value, class T>
+void Bernoulli::evaluate_rows(Rows<const Value> x, double* logp, Rows<T> score) const {
   const std::size_t dim = logits_.size();
   for (int r = 0; r < x.rows; ++r) {
     double sum = 0;
     if (logp) {
-      for (std::size_t i = 0; i < dim; ++i) sum += logits_[i] * x[r][i];
+      for (std::size_t i = 0; i < dim; ++i) sum += logits_[i] * static_cast<double>(x[r][i]);
       logp[r] = sum;
     }
     if (score) {
@@ -27,6 +27,11 @@ void Bernoulli::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<flo
 void Bernoulli::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                                Rows<double> score) const {
   evaluate_rows(x, logp, score);
+}
+
+void Bernoulli::evaluate_relaxed(const At&, Rows<const float> v, double* logp,
+                                 Rows<float> gradient) const {
+  evaluate_rows(v, logp, gradient);
 }
 
 void Bernoulli::differences(const LocalRow& row, int i, int first, int count, double* out) const {

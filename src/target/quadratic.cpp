@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/dense.hpp"
+#include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 
@@ -208,6 +209,31 @@ std::span<const std::int32_t> Quadratic::neighbours(int i, std::int32_t*) const 
 
 int Quadratic::max_neighbours() const {
   return matrix_->max_degree;
+}
+
+void Quadratic::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                                 Rows<float> gradient) const {
+  const int n = domain_.dim();
+  const Matrix& m = *matrix_;
+  float* pairs = at.scratch.get<float>(0, field_.size() * static_cast<std::size_t>(v.rows));
+  if (dense()) {  // v S for a symmetric S
+    ops::multiply(v.rows, n, n, v.data, v.stride, m.dense.view().data, m.dense.view().stride, pairs,
+                  n);
+  }
+  for (int r = 0; r < v.rows; ++r) {
+    const float* product = pairs + static_cast<std::ptrdiff_t>(r) * n;
+    double sum = 0;
+    for (std::size_t i = 0; i < field_.size(); ++i) {
+      double field = dense() ? double{product[i]} : 0;
+      for (auto e = static_cast<std::size_t>(m.begin[i]);
+           !dense() && e < static_cast<std::size_t>(m.begin[i + 1]); ++e) {
+        field += m.weight[e] * double{v[r][m.column[e]]};
+      }
+      if (gradient) gradient[r][i] = static_cast<float>(field + field_[i]);
+      sum += double{v[r][i]} * (field / 2 + field_[i]);
+    }
+    if (logp) logp[r] = sum;
+  }
 }
 
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,

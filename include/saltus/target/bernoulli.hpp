@@ -7,7 +7,7 @@
 
 namespace saltus {
 
-class Bernoulli final : public Target, public LocalMoves {
+class Bernoulli final : public Target, public LocalMoves, public Relaxation {
  public:
   explicit Bernoulli(std::vector<double> logits);
 
@@ -24,9 +24,13 @@ class Bernoulli final : public Target, public LocalMoves {
   std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return {}; }
   int max_neighbours() const override { return 0; }
 
+  const Relaxation* relaxation() const override { return this; }
+  void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                        Rows<float> gradient) const override;
+
  private:
-  template <class T>
-  void evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const;
+  template <class Value, class T>
+  void evaluate_rows(Rows<const Value> x, double* logp, Rows<T> score) const;
 
   std::vector<double> logits_;
   Domain domain_;

@@ -8,7 +8,8 @@
 // v holds the values of the coordinates (-1/+1 for spins; the level's index for categorical ones).
 // `gradient` is empty when it is not wanted; otherwise every entry must be written: one per
 // coordinate, or, for a categorical domain, one per coordinate and level (the derivative with
-// respect to the one-hot entries). Several threads call the function at once.
+// respect to the one-hot entries). On a two-level domain, samplers that work on a relaxation give
+// values between the levels too. Several threads call the function at once.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@
 
 namespace saltus {
 
-class Function final : public Target {
+class Function final : public Target, public Relaxation {
  public:
   using Callable = std::function<double(std::span<const double> v, std::span<double> gradient)>;
 
@@ -31,9 +32,13 @@ class Function final : public Target {
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
 
+  const Relaxation* relaxation() const override { return domain_.two_level() ? this : nullptr; }
+  void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                        Rows<float> gradient) const override;
+
  private:
-  template <class T>
-  void evaluate_rows(const At& at, Rows<const Symbol> x, double* logp, Rows<T> score) const;
+  template <class X, class T>
+  void evaluate_rows(const At& at, Rows<const X> x, double* logp, Rows<T> score) const;
 
   Domain domain_;
   Callable callable_;

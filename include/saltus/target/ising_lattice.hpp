@@ -7,7 +7,7 @@
 
 namespace saltus {
 
-class IsingLattice final : public Target, public LocalMoves {
+class IsingLattice final : public Target, public LocalMoves, public Relaxation {
  public:
   IsingLattice(int rows, int cols, bool periodic, double a, double b);
 
@@ -24,6 +24,10 @@ class IsingLattice final : public Target, public LocalMoves {
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
   int max_neighbours() const override { return 4; }
+
+  const Relaxation* relaxation() const override { return this; }
+  void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                        Rows<float> gradient) const override;
 
  private:
   int neighbour_sum(const Symbol* x, int i) const;
