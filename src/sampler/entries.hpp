@@ -7,6 +7,9 @@ namespace saltus {
 
 SamplerEntry dmala_entry();
 SamplerEntry dula_entry();
+SamplerEntry dlmc_entry();
+SamplerEntry rwm_entry();
+SamplerEntry block_gibbs_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

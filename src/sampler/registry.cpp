@@ -39,6 +39,9 @@ const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
       dmala_entry(),
       dula_entry(),
+      dlmc_entry(),
+      rwm_entry(),
+      block_gibbs_entry(),
   };
   return entries;
 }
