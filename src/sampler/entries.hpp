@@ -9,6 +9,9 @@ SamplerEntry dmala_entry();
 SamplerEntry dula_entry();
 SamplerEntry rmala_entry();
 SamplerEntry dsvgd_entry();
+SamplerEntry dlmc_entry();
+SamplerEntry rwm_entry();
+SamplerEntry block_gibbs_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

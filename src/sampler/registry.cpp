@@ -41,6 +41,9 @@ const std::vector<SamplerEntry>& sampler_entries() {
       dula_entry(),
       rmala_entry(),
       dsvgd_entry(),
+      dlmc_entry(),
+      rwm_entry(),
+      block_gibbs_entry(),
   };
   return entries;
 }

@@ -13,7 +13,7 @@
 namespace saltus {
 namespace {
 
-constexpr double kStartStep = 0.001, kSmallestStep = 1e-7, kLargestStep = 10;
+constexpr double kStartStep = 0.001, kSmallestStep = 1e-10, kLargestStep = 10;
 
 // The tuned scale: a proposal moves by sqrt(2 eps), whose logarithm is a quarter of this.
 double scale_of_step(double step_size) {
