@@ -52,7 +52,7 @@ void print_row(const CompareReport& report, std::size_t i) {
   const RaceResult& r = report.results[i];
   const RunStatistics& s = r.statistics;
   const bool has_ess = r.random && r.ess() > 0;
-  const std::string ess = has_ess ? fmt::format("{} +-{:.0f}%", short_number(r.ess_per_second()),
+  const std::string ess = has_ess ? fmt::format("{} +-{:.0f}%", whole_or_short(r.ess_per_second()),
                                                 100 * std::min(9.99, r.log_ess_error))
                                   : "-";
   fmt::print("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
