@@ -7,6 +7,9 @@ namespace saltus {
 
 SamplerEntry dmala_entry();
 SamplerEntry dula_entry();
+SamplerEntry gwg_entry();
+SamplerEntry locally_balanced_entry();
+SamplerEntry pas_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

@@ -39,6 +39,9 @@ const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
       dmala_entry(),
       dula_entry(),
+      gwg_entry(),
+      locally_balanced_entry(),
+      pas_entry(),
   };
   return entries;
 }
