@@ -144,7 +144,7 @@ void Ensemble::make_ready(const Sampler& sampler, Tile& tile, Workspace& work) c
 }
 
 void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer) {
-  const bool new_owner = owner_ != sampler.name();
+  const bool new_owner = owner_ != sampler.own_key();
   if (new_owner) {
     for (const auto& storage : tiles_) storage->make_own(sampler.own_size(target_));
   }
@@ -160,7 +160,7 @@ void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver
       observer.after_step(tile, info, k);
     }
   });
-  owner_ = sampler.name();
+  owner_ = sampler.own_key();
   carried_ = sampler.carries(target_) || sampler.own_size(target_) > 0;
   step_ += steps;
 }

@@ -1,7 +1,7 @@
-// Weights of moves, in log space.
+// Balancing functions in log space, and as a setting.
 #pragma once
 
-#include <algorithm>
+#include <string>
 
 #include "ops/scalar_math.hpp"
 #include "saltus/sampler/balancing.hpp"
@@ -9,24 +9,32 @@
 
 namespace saltus {
 
-// log g(e^d): sqrt(t), t / (1 + t), min(1, t), max(1, t).
+// log g(exp(d))
 inline double log_weight(Balancing balancing, double d) {
   switch (balancing) {
-    case Balancing::sqrt:
-      return d / 2;
     case Balancing::ratio:
       return -softplus(-d);
     case Balancing::min:
-      return std::min(d, 0.0);
+      return d > 0 ? 0.0 : d;
     case Balancing::max:
-      return std::max(d, 0.0);
+      return d < 0 ? 0.0 : d;
+    case Balancing::sqrt:
+      break;
   }
   return d / 2;
 }
 
+inline const std::vector<std::string>& balancing_names() {
+  static const std::vector<std::string> names = {"sqrt", "ratio", "min", "max"};
+  return names;
+}
+
+inline std::string balancing_name(Balancing balancing) {
+  return balancing_names()[static_cast<std::size_t>(balancing)];
+}
+
 inline Balancing balancing_setting(const Settings& settings) {
-  return static_cast<Balancing>(
-      choice_setting(settings, "balancing", {"sqrt", "ratio", "min", "max"}));
+  return static_cast<Balancing>(choice_setting(settings, "balancing", balancing_names()));
 }
 
 }  // namespace saltus

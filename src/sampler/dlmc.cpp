@@ -9,6 +9,7 @@
 #include "sampler/balancing.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/metropolis.hpp"
+#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {
@@ -26,18 +27,6 @@ double tau_of_scale(double z) {
   return std::exp(z / 2);
 }
 
-void check_window(const Domain& domain, int window) {
-  if (window < 0) {
-    throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
-  }
-  if (domain.unbounded() && window == 0) {
-    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
-  }
-  if (domain.kind() == Domain::Kind::categorical && window != 0) {
-    throw UsageError("a window needs ordered levels, but the model's levels are categorical");
-  }
-}
-
 }  // namespace
 
 Dlmc::Dlmc(const Domain& domain, const DlmcOptions& options) : domain_(domain), options_(options) {
@@ -53,10 +42,9 @@ Dlmc::Dlmc(const Domain& domain, const DlmcOptions& options) : domain_(domain), 
 }
 
 std::vector<Parameter> Dlmc::parameters() const {
-  const char* const balancing[] = {"sqrt", "ratio", "min", "max"};
   std::vector<Parameter> list{{"step_size", step_size_}, {"adapt", *options_.adapt}};
   list.push_back({"form", options_.form == DlmcOptions::Form::heat ? "heat" : "euler"});
-  list.push_back({"balancing", balancing[static_cast<int>(options_.balancing)]});
+  list.push_back({"balancing", balancing_name(options_.balancing)});
   if (options_.window) list.push_back({"window", std::int64_t{options_.window}});
   return list;
 }

@@ -6,6 +6,7 @@
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "sampler/metropolis.hpp"
+#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {
@@ -37,17 +38,6 @@ void check_precondition(const std::vector<double>& p, int dim) {
       throw UsageError("precondition factor " + std::to_string(i) + " is " + std::to_string(p[i]) +
                        "; it must be a positive number");
     }
-  }
-}
-
-void check_window(const Domain& domain, int window) {
-  if (window < 0)
-    throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
-  if (domain.unbounded() && window == 0) {
-    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
-  }
-  if (domain.kind() == Domain::Kind::categorical && window != 0) {
-    throw UsageError("a window needs ordered levels, but the model's levels are categorical");
   }
 }
 

@@ -12,6 +12,9 @@ SamplerEntry dsvgd_entry();
 SamplerEntry dlmc_entry();
 SamplerEntry rwm_entry();
 SamplerEntry block_gibbs_entry();
+SamplerEntry gwg_entry();
+SamplerEntry locally_balanced_entry();
+SamplerEntry pas_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

@@ -37,13 +37,8 @@ void check_abilities(const SamplerEntry& entry, const Target& target) {
 
 const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
-      dmala_entry(),
-      dula_entry(),
-      rmala_entry(),
-      dsvgd_entry(),
-      dlmc_entry(),
-      rwm_entry(),
-      block_gibbs_entry(),
+      dmala_entry(), dula_entry(), gwg_entry(),   locally_balanced_entry(), pas_entry(),
+      dlmc_entry(),  rwm_entry(),  rmala_entry(), block_gibbs_entry(),      dsvgd_entry(),
   };
   return entries;
 }

@@ -9,6 +9,7 @@
 #include "sampler/entries.hpp"
 #include "sampler/metropolis.hpp"
 #include "sampler/settings.hpp"
+#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {
@@ -16,18 +17,6 @@ namespace {
 // Differences of single moves are cheaper than an evaluation as long as no more than this part of
 // the coordinates changes.
 constexpr double kLocalPart = 1.0 / 32;
-
-void check_window(const Domain& domain, int window) {
-  if (window < 0) {
-    throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
-  }
-  if (domain.unbounded() && window == 0) {
-    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
-  }
-  if (domain.kind() == Domain::Kind::categorical && window != 0) {
-    throw UsageError("a window needs ordered levels, but the model's levels are categorical");
-  }
-}
 
 // Two-level coordinates that change in every step always change together.
 void check_rate(const Domain& domain, double rate) {

@@ -49,7 +49,7 @@ TEST_P(EverySampler, TakesTheStepsThatItsMatrixSays) {
   const auto target = GetParam().make();
   const StateTable table(*target, GetParam().levels);
   const auto steps =
-      static_cast<std::uint64_t>(std::max(256.0, 300000.0 / static_cast<double>(table.size())));
+      static_cast<std::uint64_t>(std::max(256.0, 200000.0 / static_cast<double>(table.size())));
   for (const SamplerEntry& entry : sampler_entries()) {
     if (!entry.missing(*target).empty()) continue;
     for (const Settings& settings : settings_of(entry.name, *target)) {

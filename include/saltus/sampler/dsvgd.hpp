@@ -25,6 +25,9 @@ class Dsvgd final : public Sampler {
   explicit Dsvgd(DsvgdOptions options);
 
   std::string name() const override { return "dsvgd"; }
+  std::string own_key() const override {
+    return name() + " " + std::to_string(options_.temperature);
+  }
   std::vector<Parameter> parameters() const override;
   bool exact() const override { return false; }
   bool reversible() const override { return false; }

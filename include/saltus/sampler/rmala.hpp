@@ -28,6 +28,9 @@ class Rmala final : public Sampler {
   explicit Rmala(RmalaOptions options);
 
   std::string name() const override { return "rmala"; }
+  std::string own_key() const override {
+    return name() + " " + std::to_string(options_.temperature);
+  }
   std::vector<Parameter> parameters() const override;
   std::optional<double> step_size() const override { return step_size_; }
   bool exact() const override { return true; }

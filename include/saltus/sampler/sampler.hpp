@@ -92,6 +92,8 @@ class Sampler {
   // Values that the sampler keeps per chain from step to step, and their start from the tile's
   // states (with what `needs` asks for at hand).
   virtual int own_size(const Target&) const { return 0; }
+  // Samplers with the same key can go on with one another's own values. At most 64 characters.
+  virtual std::string own_key() const { return name(); }
   virtual void start(const Target&, Tile&, Workspace&) const {}
 
   // True when chains influence one another: all of them are then one tile.
