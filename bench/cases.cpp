@@ -10,6 +10,7 @@
 
 #include "clock.hpp"
 #include "models.hpp"
+#include "ops/gemm.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
@@ -95,6 +96,44 @@ Measurement time_steps(std::unique_ptr<Target> target, const Steps& steps) {
                              [&](std::uint64_t n) { ensemble.advance(sampler, n, acceptance); });
   m.acceptance = acceptance.sum / acceptance.count;
   return m;
+}
+
+constexpr int kVisible = 784, kHidden = 500, kRbmChains = 100;
+
+// Nanoseconds per step of all chains, in equilibrium.
+Measurement time_rbm() {
+  const auto target = rbm(kVisible, kHidden);
+  Ensemble ensemble(*target, kRbmChains, 0, 1, 1);
+  const Dlp sampler = sampler_of(*target, {true, 0.2, kRbmChains});
+  ensemble.start_random();
+  ensemble.evaluate();
+  Acceptance warmup, acceptance;
+  ensemble.advance(sampler, 500, warmup);
+  Measurement m =
+      time_parts(1, kOneThread, [&](std::uint64_t n) { ensemble.advance(sampler, n, acceptance); });
+  m.acceptance = acceptance.sum / acceptance.count;
+  return m;
+}
+
+// Nanoseconds for the two products that a step from scratch takes: pre-activations and score.
+Measurement time_rbm_products() {
+  const auto floats = [](int rows, int cols) {
+    const std::vector<double> numbers =
+        uniform_numbers(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), -1, 1);
+    return std::vector<float>(numbers.begin(), numbers.end());
+  };
+  const std::vector<float> x = floats(kRbmChains, kVisible), by_visible = floats(kVisible, kHidden),
+                           by_hidden = floats(kHidden, kVisible);
+  std::vector<float> hidden = floats(kRbmChains, kHidden), score(x.size());
+  ops::single_threaded_blas();
+  return time_parts(1, kOneThread, [&](std::uint64_t n) {
+    for (std::uint64_t k = 0; k < n; ++k) {
+      ops::multiply(kRbmChains, kHidden, kVisible, x.data(), kVisible, by_visible.data(), kHidden,
+                    hidden.data(), kHidden);
+      ops::multiply(kRbmChains, kVisible, kHidden, hidden.data(), kHidden, by_hidden.data(),
+                    kVisible, score.data(), kVisible);
+    }
+  });
 }
 
 DrawSpool spool_for(const Target& target, int chains) {
@@ -200,6 +239,8 @@ const std::map<std::string, Case>& cases() {
       {"potts", steps_case([] { return potts_grid(50, 3); }, {true, 0.3, 16})},
       {"words", steps_case([] { return words(8, 30000); }, {true, 0.3, 4})},
       {"poisson", steps_case([] { return poisson(1000); }, {true, 0.5, 16, 1, 0, 1})},
+      {"rbm", time_rbm},
+      {"rbm-products", time_rbm_products},
       {"summary", time_summary},
       {"checkpoint", time_checkpoint},
   };

@@ -10,6 +10,7 @@
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
 #include "saltus/target/quadratic.hpp"
+#include "saltus/target/rbm.hpp"
 
 namespace saltus::bench {
 namespace {
@@ -107,6 +108,14 @@ std::unique_ptr<Target> words(int positions, int levels) {
 
 std::unique_ptr<Target> poisson(int n) {
   return std::make_unique<Poisson>(uniform_numbers(static_cast<std::size_t>(n), 1, 20));
+}
+
+std::unique_ptr<Target> rbm(int visible, int hidden) {
+  const auto inputs = static_cast<std::size_t>(visible), outputs = static_cast<std::size_t>(hidden);
+  const double largest = 0.1 * std::sqrt(3.0);  // standard deviation 0.1
+  return std::make_unique<Rbm>(uniform_numbers(inputs * outputs, -largest, largest),
+                               uniform_numbers(inputs, -6, -0.5),
+                               uniform_numbers(outputs, -0.3, 0.3));
 }
 
 }  // namespace saltus::bench

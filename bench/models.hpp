@@ -22,6 +22,8 @@ std::unique_ptr<Target> potts_grid(int side, int levels);
 // Independent categorical coordinates: `positions` words from a vocabulary of `levels`.
 std::unique_ptr<Target> words(int positions, int levels);
 std::unique_ptr<Target> poisson(int n);
+// Bits of which, as in pictures of digits, about one in six is on; weights of size 0.1.
+std::unique_ptr<Target> rbm(int visible, int hidden);
 
 // Reproducible numbers, uniform in (low, high).
 std::vector<double> uniform_numbers(std::size_t count, double low, double high);

@@ -160,6 +160,16 @@ void a_million(Report& report) {
               "MiB");
 }
 
+void rbm_steps(Report& report) {
+  report.title("RBM 784 x 500, 100 chains, 1 thread");
+  const Config step{"rbm", ""}, products{"rbm-products", ""};
+  const Rounds rounds({step, products}, 5);
+  report.line("DMALA: a step of all chains", rounds.cpu(step) * 1e-6, "ms", at_most(1.5));
+  report.line("the matrix products of a step from scratch, alone", rounds.cpu(products) * 1e-6,
+              "ms");
+  report.line("DMALA / products", rounds.cpu_ratio(step, products), "times", at_most(1.3));
+}
+
 void other_models(Report& report) {
   const std::vector<std::pair<std::string, std::string>> models = {
       {"dense", "spins, all 1,000 coupled, 64 chains"},
@@ -193,6 +203,7 @@ int print_table() {
   lattice_and_graph(report);
   two_threads(report);
   a_million(report);
+  rbm_steps(report);
   other_models(report);
   fmt::print("\n{} of {} goals met, in {:.0f} s. Other programs kept {:.1f} cores busy.\n{}\n",
              report.goals() - report.missed(), report.goals(), Time::now().since(start).wall,

@@ -9,10 +9,11 @@ case "${1:-build}" in
   build) packages="$build" ;;
   test) packages="$build $test" ;;
   bench) packages="$build libbenchmark-dev" ;;
+  peers) packages="$build python3-numpy python3-torch" ;;
   fuzz) packages="$build clang libclang-rt-14-dev" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
   coverage) packages="$build $test lcov" ;;
-  *) echo "usage: $0 [build|test|bench|fuzz|lint|coverage]" >&2; exit 64 ;;
+  *) echo "usage: $0 [build|test|bench|peers|fuzz|lint|coverage]" >&2; exit 64 ;;
 esac
 
 missing=""

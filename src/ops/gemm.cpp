@@ -18,6 +18,12 @@ void multiply(int m, int n, int k, const float* a, int lda, const float* b, int 
               ldc);
 }
 
+void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
+                  int ldc) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 1.0f, c,
+              ldc);
+}
+
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc) {
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
@@ -37,9 +43,14 @@ std::ptrdiff_t at(int row, int ld) {
 
 void multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
               int ldc) {
+  for (int r = 0; r < m; ++r) std::fill_n(c + at(r, ldc), n, 0.0f);
+  multiply_add(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
+                  int ldc) {
   for (int r = 0; r < m; ++r) {
     float* row = c + at(r, ldc);
-    std::fill_n(row, n, 0.0f);
     for (int j = 0; j < k; ++j) {
       const float factor = a[at(r, lda) + j];
       for (int i = 0; i < n; ++i) row[i] += factor * b[at(j, ldb) + i];

@@ -7,6 +7,10 @@ namespace saltus::ops {
 // c (m x n) = a (m x k) b (k x n)
 void multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
               int ldc);
+// c += a b
+void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
+                  int ldc);
+
 // c (m x n) = a (m x k) b' with b (n x k)
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc);

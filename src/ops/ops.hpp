@@ -76,6 +76,12 @@ struct SparseFields {
   float first_value, spacing;
 };
 
+// A row of a matrix as a term of a sum.
+struct ScaledRow {
+  std::int32_t row;
+  float factor;
+};
+
 // Rows given to the passes are padded (kRowPadding): the proposals read and write whole groups
 // of 64.
 struct Ops {
@@ -96,6 +102,17 @@ struct Ops {
   // `room` holds 16 n floats.
   void (*sparse_fields)(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
                         float* room);
+  // Activations sigma(z) of hidden units (where not null; z itself may become them) and, where
+  // wanted, the sum of softplus(z).
+  double (*activate)(int n, const float* z, float* activation, bool want_softplus);
+  // The sum of softplus(z + change * w) - softplus(z).
+  double (*softplus_change)(int n, const float* z, const float* w, float change);
+  // to = from + the sum of some rows of a matrix with n columns, one after the other.
+  void (*add_rows)(int n, Rows<const float> matrix, const ScaledRow* terms, int count,
+                   const float* from, float* to);
+  // The sum of (first_value + spacing * x_i) * (a_i + b_i); a may be null.
+  double (*weigh_values)(int n, const Symbol* x, float first_value, float spacing, const float* a,
+                         const double* b);
 };
 
 enum class Level { scalar, baseline, avx2, avx512 };

@@ -16,6 +16,12 @@ double log_q_levels(const LevelsLaw&, const Symbol* from, const float* score, co
 LatticeSums lattice(const Lattice&, const Symbol* x, float* score);
 void sparse_fields(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
                    float* room);
+double activate(int n, const float* z, float* activation, bool want_softplus);
+double softplus_change(int n, const float* z, const float* w, float change);
+void add_rows(int n, Rows<const float> matrix, const ScaledRow* terms, int count, const float* from,
+              float* to);
+double weigh_values(int n, const Symbol* x, float first_value, float spacing, const float* a,
+                    const double* b);
 
 // This instruction set's table.
 extern const Ops table;

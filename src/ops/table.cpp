@@ -3,7 +3,8 @@
 
 namespace saltus::ops::SALTUS_LEVEL_NAMESPACE {
 
-extern const Ops table = {propose_two_level, log_q_two_level, propose_levels,
-                          log_q_levels,      lattice,         sparse_fields};
+extern const Ops table = {propose_two_level, log_q_two_level, propose_levels, log_q_levels,
+                          lattice,           sparse_fields,   activate,       softplus_change,
+                          add_rows,          weigh_values};
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

@@ -6,6 +6,7 @@
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
+#include "target/changes.hpp"
 
 namespace saltus {
 
@@ -147,6 +148,41 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
   }
 }
 
+// A change of v_i by d adds d times row i of S to the score. Rows with too many changes for that
+// share a product.
+void Quadratic::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
+                              Rows<float> score, Rows<float>) const {
+  if (!dense() || !score) return evaluate(at, y, logp, score);
+  const int n = domain_.dim(), limit = few_changes(matrix_->dense.view());
+  const auto rows = static_cast<std::size_t>(y.rows), cols = static_cast<std::size_t>(padded(n));
+  auto* terms = at.scratch.get<ops::ScaledRow>(1, static_cast<std::size_t>(limit));
+  int* far = at.scratch.get<int>(2, rows);
+  int count = 0;
+  for (int r = 0; r < y.rows; ++r) {
+    const auto spacing = static_cast<float>(domain_.spacing());
+    const int changed = changes(known.x[r], y[r], n, spacing, limit, terms);
+    if (changed < 0) {
+      far[count++] = r;
+      continue;
+    }
+    ops::active().add_rows(n, matrix_->dense.view(), terms, changed, known.score[r], score[r]);
+    if (!logp) continue;
+    const auto first = static_cast<float>(domain_.first_value());
+    logp[r] = ops::active().weigh_values(n, y[r], first, spacing, score[r], field_.data()) / 2;
+  }
+  if (count == y.rows) return evaluate(at, y, logp, score);
+  if (count == 0) return;
+  const Rows<Symbol> x{at.scratch.get<Symbol>(3, rows * cols), count, n, padded(n)};
+  const Rows<float> made{at.scratch.get<float>(4, rows * cols), count, n, padded(n)};
+  double* sums = logp ? at.scratch.get<double>(5, rows) : nullptr;
+  for (int k = 0; k < count; ++k) std::copy_n(y[far[k]], n, x[k]);
+  evaluate(at, x, sums, made);
+  for (int k = 0; k < count; ++k) {
+    std::copy_n(made[k], n, score[far[k]]);
+    if (logp) logp[far[k]] = sums[k];
+  }
+}
+
 void Quadratic::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                                Rows<double> score) const {
   for (int r = 0; r < x.rows; ++r) {
@@ -190,9 +226,9 @@ void Quadratic::move(const LocalRow& row, int i, Symbol to) const {
   row.x[i] = to;
   if (!row.score) return;
   if (dense()) {
-    const float* weights = matrix_->dense.view()[i];
-    for (int j = 0; j < domain_.dim(); ++j) row.score[j] += d * weights[j];
-    return;
+    const ops::ScaledRow term{i, d};
+    return ops::active().add_rows(domain_.dim(), matrix_->dense.view(), &term, 1, row.score,
+                                  row.score);
   }
   for (auto e = static_cast<std::size_t>(matrix_->begin[at]);
        e < static_cast<std::size_t>(matrix_->begin[at + 1]); ++e) {

@@ -1,147 +1,192 @@
 #include "saltus/target/rbm.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "ops/gemm.hpp"
+#include "ops/ops.hpp"
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
+#include "target/changes.hpp"
 
 namespace saltus {
+namespace {
+
+RowBuffer<float> single_row(const std::vector<double>& values) {
+  RowBuffer<float> row(1, static_cast<int>(values.size()));
+  std::copy(values.begin(), values.end(), row.view()[0]);
+  return row;
+}
+
+Rows<float> rows_of(Scratch& scratch, std::size_t slot, int rows, int cols) {
+  const int stride = padded(cols);
+  return {
+      scratch.get<float>(slot, static_cast<std::size_t>(rows) * static_cast<std::size_t>(stride)),
+      rows, cols, stride};
+}
+
+// Who uses which part of the scratch.
+enum Slot : std::size_t { kImage, kActivations, kValues, kProduct, kTerms, kFar, kZeros };
+
+// The map from bits to pre-activations: out = bias + the sum of the weights' rows of the ones.
+class Layer {
+ public:
+  Layer(Rows<const float> weights, Rows<const float> bias) : weights_(weights), bias_(bias[0]) {}
+
+  // Where a row of x is near one whose image is known, or has few ones, the image takes few
+  // additions. The other rows share one product. Which it is depends on the states alone.
+  void map(Scratch& scratch, Rows<const Symbol> x, const Target::Known& known,
+           Rows<float> out) const {
+    const int inputs = weights_.rows, limit = few_changes(weights_);
+    auto* terms = scratch.get<ops::ScaledRow>(kTerms, static_cast<std::size_t>(limit));
+    auto* zeros = scratch.get<Symbol>(kZeros, static_cast<std::size_t>(inputs));
+    int* far = scratch.get<int>(kFar, static_cast<std::size_t>(x.rows));
+    std::fill_n(zeros, inputs, Symbol{0});
+    int count = 0;
+    for (int r = 0; r < x.rows; ++r) {
+      const float* from = known.kept ? known.kept[r] : bias_;
+      int changed = changes(known.kept ? known.x[r] : zeros, x[r], inputs, 1, limit, terms);
+      if (changed < 0 && known.kept) {
+        from = bias_;
+        changed = changes(zeros, x[r], inputs, 1, limit, terms);
+      }
+      if (changed < 0) {
+        far[count++] = r;
+      } else {
+        ops::active().add_rows(weights_.cols, weights_, terms, changed, from, out[r]);
+      }
+    }
+    if (count > 0) multiply(scratch, x, far, count, out);
+  }
+
+  // The same for rows without room beyond their end.
+  void map_exactly(Scratch& scratch, Rows<const Symbol> x, Rows<float> out) const {
+    const Rows<float> image = rows_of(scratch, kImage, x.rows, weights_.cols);
+    map(scratch, x, {}, image);
+    for (int r = 0; r < x.rows; ++r) std::copy_n(image[r], weights_.cols, out[r]);
+  }
+
+ private:
+  void multiply(Scratch& scratch, Rows<const Symbol> x, const int* which, int count,
+                Rows<float> out) const {
+    const Rows<float> values = rows_of(scratch, kValues, x.rows, weights_.rows);
+    const Rows<float> product =
+        count == x.rows ? out : rows_of(scratch, kProduct, x.rows, weights_.cols);
+    for (int k = 0; k < count; ++k) {
+      std::copy_n(x[which[k]], weights_.rows, values[k]);
+      std::copy_n(bias_, weights_.cols, product[k]);
+    }
+    ops::multiply_add(count, weights_.cols, weights_.rows, values.data, values.stride,
+                      weights_.data, weights_.stride, product.data, product.stride);
+    for (int k = 0; count < x.rows && k < count; ++k) {
+      std::copy_n(product[k], weights_.cols, out[which[k]]);
+    }
+  }
+
+  Rows<const float> weights_;
+  const float* bias_;
+};
+
+}  // namespace
 
 Rbm::Rbm(std::vector<double> weights, std::vector<double> visible_bias,
          std::vector<double> hidden_bias)
     : weights_(std::move(weights)),
       visible_bias_(std::move(visible_bias)),
       hidden_bias_(std::move(hidden_bias)),
-      weights_single_(weights_.begin(), weights_.end()),
       domain_(Domain::binary(static_cast<int>(visible_bias_.size()))) {
   if (hidden_bias_.empty() || weights_.size() != visible_bias_.size() * hidden_bias_.size()) {
     throw DataError("an RBM with " + std::to_string(visible_bias_.size()) + " visible and " +
                     std::to_string(hidden_bias_.size()) + " hidden units cannot have " +
                     std::to_string(weights_.size()) + " weights");
   }
-  const std::size_t visible = visible_bias_.size();
-  columns_.resize(weights_.size());
-  for (std::size_t i = 0; i < visible; ++i) {
-    for (std::size_t h = 0; h < hidden_bias_.size(); ++h) {
-      columns_[i * hidden_bias_.size() + h] = weights_single_[h * visible + i];
+  const int visible = domain_.dim();
+  by_hidden_ = RowBuffer<float>(hidden(), visible);
+  by_visible_ = RowBuffer<float>(visible, hidden());
+  const double* next = weights_.data();
+  for (int h = 0; h < hidden(); ++h) {
+    for (int i = 0; i < visible; ++i) {
+      by_hidden_.view()[h][i] = by_visible_.view()[i][h] = static_cast<float>(*next++);
     }
   }
-  all_.resize(visible);
+  visible_row_ = single_row(visible_bias_);
+  hidden_row_ = single_row(hidden_bias_);
+  all_.resize(visible_bias_.size());
   std::iota(all_.begin(), all_.end(), 0);
 }
 
 void Rbm::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const {
-  evaluate_kept(at, x, logp, score, {});
+  evaluate_near(at, {}, x, logp, score, {});
 }
 
 void Rbm::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
                         Rows<float> kept) const {
-  const int rows = x.rows;
-  float* z = at.scratch.get<float>(1, static_cast<std::size_t>(rows) * hidden_bias_.size());
-  hidden_log_odds(at, x, {z, rows, hidden(), hidden()});
-  for (int r = 0; kept && r < rows; ++r) {
-    std::copy_n(z + static_cast<std::ptrdiff_t>(r) * hidden(), hidden(), kept[r]);
-  }
-  if (!logp && !score) return;
-  finish(z, rows, logp, score);
-  for (int r = 0; logp && r < rows; ++r) {
-    for (std::size_t i = 0; i < visible_bias_.size(); ++i) logp[r] += visible_bias_[i] * x[r][i];
+  evaluate_near(at, {}, x, logp, score, kept);
+}
+
+void Rbm::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
+                        Rows<float> score, Rows<float> kept) const {
+  const Rows<float> z = kept ? kept : rows_of(at.scratch, kImage, y.rows, hidden());
+  Layer(by_visible_.view(), hidden_row_.view()).map(at.scratch, y, known, z);
+  if (logp || score) finish(at, z, logp, score);
+  for (int r = 0; logp && r < y.rows; ++r) {
+    logp[r] += ops::active().weigh_values(domain_.dim(), y[r], 0, 1, nullptr, visible_bias_.data());
   }
 }
 
 void Rbm::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                            Rows<float> gradient) const {
-  const int rows = v.rows, visible = domain_.dim();
-  float* z = at.scratch.get<float>(1, static_cast<std::size_t>(rows) * hidden_bias_.size());
-  ops::multiply_transposed(rows, hidden(), visible, v.data, v.stride, weights_single_.data(),
-                           visible, z, hidden());
-  for (int r = 0; r < rows; ++r) {
-    for (int h = 0; h < hidden(); ++h) {
-      z[r * hidden() + h] += static_cast<float>(hidden_bias_[static_cast<std::size_t>(h)]);
-    }
-  }
-  finish(z, rows, logp, gradient);
-  for (int r = 0; logp && r < rows; ++r) {
+  const Rows<float> z = rows_of(at.scratch, kImage, v.rows, hidden());
+  for (int r = 0; r < v.rows; ++r) std::copy_n(hidden_row_.view()[0], hidden(), z[r]);
+  ops::multiply_add(v.rows, hidden(), domain_.dim(), v.data, v.stride, by_visible_.view().data,
+                    by_visible_.view().stride, z.data, z.stride);
+  finish(at, z, logp, gradient);
+  for (int r = 0; logp && r < v.rows; ++r) {
     for (std::size_t i = 0; i < visible_bias_.size(); ++i) {
       logp[r] += visible_bias_[i] * double{v[r][i]};
     }
   }
 }
 
-void Rbm::finish(float* z, int rows, double* logp, Rows<float> score) const {
-  const int visible = domain_.dim();
-  for (int r = 0; r < rows; ++r) {
-    float* row = z + static_cast<std::ptrdiff_t>(r) * hidden();
-    double sum = 0;
-    for (int h = 0; h < hidden(); ++h) {
-      // One exponential serves both softplus and sigmoid.
-      const float a = row[h], e = std::exp(-std::abs(a));
-      if (logp) sum += static_cast<double>(std::max(a, 0.0f) + std::log1p(e));
-      row[h] = (a >= 0 ? 1.0f : e) / (1.0f + e);
-    }
+void Rbm::finish(const At& at, Rows<const float> z, double* logp, Rows<float> score) const {
+  const Rows<float> on = score ? rows_of(at.scratch, kActivations, z.rows, hidden())
+                               : Rows<float>{nullptr, z.rows, 0, 0};
+  for (int r = 0; r < z.rows; ++r) {
+    const double sum =
+        ops::active().activate(hidden(), z[r], score ? on[r] : nullptr, logp != nullptr);
     if (logp) logp[r] = sum;
+    if (score) std::copy_n(visible_row_.view()[0], domain_.dim(), score[r]);
   }
   if (!score) return;
-  ops::multiply(rows, visible, hidden(), z, hidden(), weights_single_.data(), visible, score.data,
-                score.stride);
-  for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < visible; ++i) {
-      score[r][i] += static_cast<float>(visible_bias_[static_cast<std::size_t>(i)]);
-    }
-  }
+  ops::multiply_add(z.rows, domain_.dim(), hidden(), on.data, on.stride, by_hidden_.view().data,
+                    by_hidden_.view().stride, score.data, score.stride);
 }
 
 void Rbm::differences(const LocalRow& row, int i, int first, int count, double* out) const {
-  const float* column = columns_.data() + static_cast<std::ptrdiff_t>(i) * hidden();
+  const float* weights = by_visible_.view()[i];
   for (int m = 0; m < count; ++m) {
     const int change = first + m - row.x[i];
-    double sum = change * visible_bias_[static_cast<std::size_t>(i)];
-    for (int h = 0; change != 0 && h < hidden(); ++h) {
-      const double z = double{row.kept[h]};
-      sum += softplus(z + change * double{column[h]}) - softplus(z);
-    }
-    out[m] = sum;
+    out[m] = change == 0 ? 0
+                         : change * visible_bias_[static_cast<std::size_t>(i)] +
+                               ops::active().softplus_change(hidden(), row.kept, weights,
+                                                             static_cast<float>(change));
   }
 }
 
 void Rbm::move(const LocalRow& row, int i, Symbol to) const {
-  const float* column = columns_.data() + static_cast<std::ptrdiff_t>(i) * hidden();
-  const auto change = static_cast<float>(to - row.x[i]);
+  const ops::ScaledRow term{i, static_cast<float>(to - row.x[i])};
   row.x[i] = to;
-  for (int h = 0; h < hidden(); ++h) row.kept[h] += change * column[h];
+  if (row.kept) {
+    ops::active().add_rows(hidden(), by_visible_.view(), &term, 1, row.kept, row.kept);
+  }
 }
 
 void Rbm::hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const {
-  const int visible = domain_.dim(), rows = x.rows;
-  float* v = at.scratch.get<float>(0, static_cast<std::size_t>(rows) * visible_bias_.size());
-  for (int r = 0; r < rows; ++r) {
-    std::copy_n(x[r], visible, v + static_cast<std::ptrdiff_t>(r) * visible);
-  }
-  ops::multiply_transposed(rows, hidden(), visible, v, visible, weights_single_.data(), visible,
-                           out.data, out.stride);
-  for (int r = 0; r < rows; ++r) {
-    for (int h = 0; h < hidden(); ++h) {
-      out[r][h] += static_cast<float>(hidden_bias_[static_cast<std::size_t>(h)]);
-    }
-  }
+  Layer(by_visible_.view(), hidden_row_.view()).map_exactly(at.scratch, x, out);
 }
 
 void Rbm::visible_log_odds(const At& at, Rows<const Symbol> hidden_rows, Rows<float> out) const {
-  const int visible = domain_.dim(), rows = hidden_rows.rows;
-  float* on = at.scratch.get<float>(0, static_cast<std::size_t>(rows) * hidden_bias_.size());
-  for (int r = 0; r < rows; ++r) {
-    std::copy_n(hidden_rows[r], hidden(), on + static_cast<std::ptrdiff_t>(r) * hidden());
-  }
-  ops::multiply(rows, visible, hidden(), on, hidden(), weights_single_.data(), visible, out.data,
-                out.stride);
-  for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < visible; ++i) {
-      out[r][i] += static_cast<float>(visible_bias_[static_cast<std::size_t>(i)]);
-    }
-  }
+  Layer(by_hidden_.view(), visible_row_.view()).map_exactly(at.scratch, hidden_rows, out);
 }
 
 void Rbm::hidden_log_odds_exact(const Symbol* x, double* out) const {

@@ -22,6 +22,9 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   int kept_size() const override { return hidden(); }
   void evaluate_kept(const At&, Rows<const Symbol> x, double* logp, Rows<float> score,
                      Rows<float> kept) const override;
+  bool cheap_near() const override { return true; }
+  void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
+                     Rows<float> score, Rows<float> kept) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
   int preferred_tile() const override { return 64; }
@@ -46,12 +49,13 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   void visible_log_odds_exact(const Symbol* hidden, double* out) const override;
 
  private:
-  // From pre-activations z (hidden entries per row, no gaps), which become activations.
-  void finish(float* z, int rows, double* logp, Rows<float> score) const;
+  // softplus sums and score from pre-activations.
+  void finish(const At& at, Rows<const float> z, double* logp, Rows<float> score) const;
 
   std::vector<double> weights_, visible_bias_, hidden_bias_;
-  std::vector<float> weights_single_;
-  std::vector<float> columns_;     // the weights of each visible unit
+  // In single precision: the weights of each hidden and of each visible unit, and the biases
+  // (one row each).
+  RowBuffer<float> by_hidden_, by_visible_, visible_row_, hidden_row_;
   std::vector<std::int32_t> all_;  // every coordinate
   Domain domain_;
 };
