@@ -16,6 +16,12 @@ double log_q_levels(const LevelsLaw&, const Symbol* from, const float* score, co
 LatticeSums lattice(const Lattice&, const Symbol* x, float* score);
 void sparse_fields(const SparseFields&, Rows<const Symbol> x, Rows<float> score, double* logp,
                    float* room);
+uint32_t gibbs_lattice(const LatticeGibbs&, int colour, Symbol* x, const Stream&,
+                       uint32_t first_word);
+void gibbs_pairs(const PairGibbs&, Rows<Symbol> x, const int32_t* order, int count, const Stream&,
+                 uint32_t first_word, uint32_t* changed, uint16_t* room);
+uint32_t gibbs_dense(const DenseGibbs&, Symbol* x, float* score, const int32_t* order, int count,
+                     const Stream&, uint32_t first_word);
 
 // This instruction set's table.
 extern const Ops table;

@@ -7,6 +7,8 @@ namespace saltus {
 
 SamplerEntry dmala_entry();
 SamplerEntry dula_entry();
+SamplerEntry gibbs_entry();
+SamplerEntry hamming_ball_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

@@ -39,6 +39,8 @@ const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
       dmala_entry(),
       dula_entry(),
+      gibbs_entry(),
+      hamming_ball_entry(),
   };
   return entries;
 }

@@ -17,7 +17,7 @@ struct Coupling {
   double weight;
 };
 
-class Quadratic final : public Target, public LocalMoves {
+class Quadratic final : public Target, public LocalMoves, public GibbsSweeps {
  public:
   // Storage::automatic keeps the matrix dense when more than a quarter of it is filled and it has
   // at least 32 rows. Dense models compute logp in single precision, sparse ones in double.
@@ -41,6 +41,11 @@ class Quadratic final : public Target, public LocalMoves {
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
   int max_neighbours() const override;
+
+  // With two levels.
+  const GibbsSweeps* gibbs_sweeps() const override { return domain_.two_level() ? this : nullptr; }
+  void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order, const Draws& draws,
+              std::uint32_t* changed) const override;
 
  private:
   struct Matrix;
