@@ -16,6 +16,7 @@
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/dlp.hpp"
+#include "saltus/sampler/gibbs.hpp"
 
 namespace saltus::bench {
 namespace {
@@ -84,14 +85,13 @@ Dlp sampler_of(const Target& target, const Steps& steps) {
 }
 
 // Nanoseconds per coordinate and step.
-Measurement time_steps(std::unique_ptr<Target> target, const Steps& steps) {
-  Ensemble ensemble(*target, steps.chains, steps.tile, steps.threads, 1);
-  const Dlp sampler = sampler_of(*target, steps);
+Measurement time_sampler(const Target& target, const Sampler& sampler, const Steps& steps) {
+  Ensemble ensemble(target, steps.chains, steps.tile, steps.threads, 1);
   ensemble.start_random();
   ensemble.evaluate();
   Acceptance warmup, acceptance;
   ensemble.advance(sampler, kWarmup, warmup);
-  const double units = static_cast<double>(steps.chains) * target->domain().dim();
+  const double units = static_cast<double>(steps.chains) * target.domain().dim();
   Measurement m = time_parts(units, steps.tile ? kThreads : kOneThread,
                              [&](std::uint64_t n) { ensemble.advance(sampler, n, acceptance); });
   m.acceptance = acceptance.sum / acceptance.count;
@@ -134,6 +134,18 @@ Measurement time_rbm_products() {
                     kVisible, score.data(), kVisible);
     }
   });
+}
+
+Measurement time_steps(std::unique_ptr<Target> target, const Steps& steps) {
+  return time_sampler(*target, sampler_of(*target, steps), steps);
+}
+
+// Sweeps of Gibbs updates, every coordinate once a step.
+Measurement time_sweeps(std::unique_ptr<Target> target, GibbsOptions::Scan scan, int chains) {
+  GibbsOptions options;
+  options.scan = scan;
+  options.updates = 0;
+  return time_sampler(*target, Gibbs(*target, options), {true, 0, chains});
 }
 
 DrawSpool spool_for(const Target& target, int chains) {
@@ -217,10 +229,17 @@ Case steps_case(Make make, Steps steps) {
   return [=] { return time_steps(make(), steps); };
 }
 
+template <class Make>
+Case sweeps_case(Make make, GibbsOptions::Scan scan, int chains) {
+  return [=] { return time_sweeps(make(), scan, chains); };
+}
+
 const std::map<std::string, Case>& cases() {
   const auto grid = [] { return lattice(100); };
   const auto large = [] { return lattice(1000); };
   const auto sparse = [] { return random_graph(10000, 6); };
+  const auto spins = [] { return dense_spins(1000); };
+  using Scan = GibbsOptions::Scan;
   static const std::map<std::string, Case> all = {
       {"paper", time_run},
       {"lattice-dula", steps_case(grid, {false, 0.2, 16})},
@@ -234,13 +253,21 @@ const std::map<std::string, Case>& cases() {
       {"sparse-dmala", steps_case(sparse, {true, 0.4, 16})},
       {"million-dula", steps_case(large, {false, 0.2, 4})},
       {"million-dmala", steps_case(large, {true, 0.4, 4})},
-      {"dense", steps_case([] { return dense_spins(1000); }, {true, 0.2, 64})},
+      {"dense", steps_case(spins, {true, 0.2, 64})},
       {"ordered", steps_case([] { return ordered_ring(1000, 5); }, {true, 0.3, 16})},
       {"potts", steps_case([] { return potts_grid(50, 3); }, {true, 0.3, 16})},
       {"words", steps_case([] { return words(8, 30000); }, {true, 0.3, 4})},
       {"poisson", steps_case([] { return poisson(1000); }, {true, 0.5, 16, 1, 0, 1})},
       {"rbm", time_rbm},
       {"rbm-products", time_rbm_products},
+      {"gibbs-lattice", sweeps_case([] { return lattice(256); }, Scan::colours, 1)},
+      {"gibbs-lattice-permutation", sweeps_case([] { return lattice(256); }, Scan::permutation, 1)},
+      {"gibbs-sparse-1", sweeps_case(sparse, Scan::permutation, 1)},
+      {"gibbs-sparse-16", sweeps_case(sparse, Scan::permutation, 16)},
+      {"gibbs-dense-1", sweeps_case(spins, Scan::permutation, 1)},
+      {"gibbs-dense-4", sweeps_case(spins, Scan::permutation, 4)},
+      {"gibbs-dense-16", sweeps_case(spins, Scan::permutation, 16)},
+      {"gibbs-dense-64", sweeps_case(spins, Scan::permutation, 64)},
       {"summary", time_summary},
       {"checkpoint", time_checkpoint},
   };

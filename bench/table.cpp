@@ -191,6 +191,25 @@ void other_models(Report& report) {
               "%");
 }
 
+void gibbs_sweeps(Report& report) {
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"gibbs-lattice-permutation", "the same in random order"},
+      {"gibbs-sparse-1", "random graph of 10,000 sites, 1 chain"},
+      {"gibbs-sparse-16", "random graph of 10,000 sites, 16 chains"},
+      {"gibbs-dense-1", "dense 1,000 spins, 1 chain"},
+      {"gibbs-dense-4", "dense 1,000 spins, 4 chains"},
+      {"gibbs-dense-64", "dense 1,000 spins, 64 chains"}};
+  std::vector<Config> configs = {{"gibbs-lattice", ""}, {"gibbs-dense-16", ""}};
+  for (const auto& [name, what] : others) configs.push_back({name, ""});
+  const Rounds rounds(configs, 3);
+  const auto per_ns = [&](const std::string& name) { return 1 / rounds.cpu({name, ""}); };
+  report.title("Gibbs sweeps, 1 thread: updates per nanosecond");
+  report.line("Gibbs on a 256 x 256 lattice, by colours, 1 chain", per_ns("gibbs-lattice"), "/ns",
+              at_least(0.25));
+  report.line("dense 1,000 spins, 16 chains", per_ns("gibbs-dense-16"), "/ns", at_least(0.02));
+  for (const auto& [name, what] : others) report.line(what, per_ns(name), "/ns");
+}
+
 int print_table() {
   const Time start = Time::now();
   const OtherLoad load;
@@ -205,6 +224,7 @@ int print_table() {
   a_million(report);
   rbm_steps(report);
   other_models(report);
+  gibbs_sweeps(report);
   fmt::print("\n{} of {} goals met, in {:.0f} s. Other programs kept {:.1f} cores busy.\n{}\n",
              report.goals() - report.missed(), report.goals(), Time::now().since(start).wall,
              load.cores(), machine());

@@ -6,6 +6,7 @@
 // at every vector level: sixteen lanes in a fixed order, no fused multiply-add.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,6 +83,32 @@ struct ScaledRow {
   float factor;
 };
 
+// Heat-bath updates of a lattice's sites: a site with `degree` neighbours, of which `up` are at
+// level 1, takes level 1 when the upper 31 bits of its random word are below threshold[degree][up].
+struct LatticeGibbs {
+  int rows, cols;
+  bool periodic;
+  std::array<std::array<uint32_t, 5>, 5> threshold;
+};
+
+// Gibbs updates of a two-level pairwise model. With S the symmetric matrix without its diagonal,
+//   logp(x_i = 1) - logp(x_i = 0) = base_i + scale * sum over neighbours j at level 1 of S_ij.
+struct PairGibbs {
+  int n;
+  SparseRows<float> rows;  // with the diagonal
+  const float *diagonal, *base;
+  float scale;
+  Rows<const float> dense;  // the same matrix in full, where the model has it
+};
+
+// The same for a dense matrix S, diagonal included: values first_value + spacing * level, and
+// fields S v + field.
+struct DenseGibbs {
+  Rows<const float> matrix;  // padded rows
+  const float* field;
+  float first_value, spacing;
+};
+
 // Rows given to the passes are padded (kRowPadding): the proposals read and write whole groups
 // of 64.
 struct Ops {
@@ -113,6 +140,19 @@ struct Ops {
   // The sum of (first_value + spacing * x_i) * (a_i + b_i); a may be null.
   double (*weigh_values)(int n, const Symbol* x, float first_value, float spacing, const float* a,
                          const double* b);
+  // Draws all sites of one colour of the chessboard ((row + column) % 2), the k-th of them with
+  // word first_word + k (Stream::word); first_word is a multiple of 64. Returns how many changed.
+  uint32_t (*gibbs_lattice)(const LatticeGibbs&, int colour, Symbol* x, const Stream&,
+                            uint32_t first_word);
+  // Draws the coordinates of the order one after the other in up to 16 rows, the t-th in row r with
+  // word first_word + t (Stream::sequence) of the stream with r added to its chain. Adds to
+  // changed[r]. `room` holds n entries.
+  void (*gibbs_pairs)(const PairGibbs&, Rows<Symbol> x, const int32_t* order, int count,
+                      const Stream&, uint32_t first_word, uint32_t* changed, uint16_t* room);
+  // The same for one row of a dense model, whose score (padded) is that of x on entry and on
+  // return, but for rounding. Returns how many changed.
+  uint32_t (*gibbs_dense)(const DenseGibbs&, Symbol* x, float* score, const int32_t* order,
+                          int count, const Stream&, uint32_t first_word);
 };
 
 enum class Level { scalar, baseline, avx2, avx512 };

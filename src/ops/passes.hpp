@@ -22,6 +22,12 @@ void add_rows(int n, Rows<const float> matrix, const ScaledRow* terms, int count
               float* to);
 double weigh_values(int n, const Symbol* x, float first_value, float spacing, const float* a,
                     const double* b);
+uint32_t gibbs_lattice(const LatticeGibbs&, int colour, Symbol* x, const Stream&,
+                       uint32_t first_word);
+void gibbs_pairs(const PairGibbs&, Rows<Symbol> x, const int32_t* order, int count, const Stream&,
+                 uint32_t first_word, uint32_t* changed, uint16_t* room);
+uint32_t gibbs_dense(const DenseGibbs&, Symbol* x, float* score, const int32_t* order, int count,
+                     const Stream&, uint32_t first_word);
 
 // This instruction set's table.
 extern const Ops table;

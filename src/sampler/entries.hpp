@@ -15,6 +15,8 @@ SamplerEntry block_gibbs_entry();
 SamplerEntry gwg_entry();
 SamplerEntry locally_balanced_entry();
 SamplerEntry pas_entry();
+SamplerEntry gibbs_entry();
+SamplerEntry hamming_ball_entry();
 
 // For `missing`: nothing is.
 inline std::string nothing_missing(const Target&) {

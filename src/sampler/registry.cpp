@@ -37,8 +37,18 @@ void check_abilities(const SamplerEntry& entry, const Target& target) {
 
 const std::vector<SamplerEntry>& sampler_entries() {
   static const std::vector<SamplerEntry> entries = {
-      dmala_entry(), dula_entry(), gwg_entry(),   locally_balanced_entry(), pas_entry(),
-      dlmc_entry(),  rwm_entry(),  rmala_entry(), block_gibbs_entry(),      dsvgd_entry(),
+      dmala_entry(),
+      dula_entry(),
+      gibbs_entry(),
+      gwg_entry(),
+      locally_balanced_entry(),
+      pas_entry(),
+      dlmc_entry(),
+      hamming_ball_entry(),
+      rwm_entry(),
+      rmala_entry(),
+      block_gibbs_entry(),
+      dsvgd_entry(),
   };
   return entries;
 }

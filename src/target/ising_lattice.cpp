@@ -1,9 +1,12 @@
 #include "saltus/target/ising_lattice.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "ops/ops.hpp"
+#include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/philox.hpp"
 
 namespace saltus {
 namespace {
@@ -25,7 +28,8 @@ IsingLattice::IsingLattice(int rows, int cols, bool periodic, double a, double b
       periodic_(periodic),
       a_(a),
       b_(b),
-      domain_(Domain::spin(sites(rows, cols))) {}
+      domain_(Domain::spin(sites(rows, cols))),
+      thresholds_(gibbs_thresholds(a, b)) {}
 
 void IsingLattice::evaluate(const At&, Rows<const Symbol> x, double* logp,
                             Rows<float> score) const {
@@ -88,6 +92,71 @@ void IsingLattice::move(const LocalRow& row, int i, Symbol to) const {
   for (std::int32_t j : neighbours(i, room.data())) {
     row.score[j] = a2 * static_cast<float>(neighbour_sum(row.x, j)) + b;
   }
+}
+
+// P(s_i = +1 | neighbours) = sigmoid(2 (2a (2 up - degree) + b)); 0 and 1 are among its values.
+IsingLattice::Thresholds IsingLattice::gibbs_thresholds(double a, double b) {
+  Thresholds thresholds{};
+  for (int degree = 0; degree <= 4; ++degree) {
+    for (int up = 0; up <= degree; ++up) {
+      const double p = sigmoid(2 * (2 * a * (2 * up - degree) + b));
+      thresholds[static_cast<std::size_t>(degree)][static_cast<std::size_t>(up)] =
+          static_cast<std::uint32_t>(std::llround(p * 0x1p31));
+    }
+  }
+  return thresholds;
+}
+
+namespace {
+
+Stream stream_of(const GibbsSweeps::Draws& draws, int r) {
+  return Stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
+                Purpose::level);
+}
+
+}  // namespace
+
+void IsingLattice::update(const At&, Rows<Symbol> x, std::span<const std::int32_t> order,
+                          const Draws& draws, std::uint32_t* changed) const {
+  for (int r = 0; r < x.rows; ++r) {
+    const Stream stream = stream_of(draws, r);
+    Symbol* row = x[r];
+    PhiloxBlock words{};
+    std::array<std::int32_t, 4> room;
+    for (std::size_t t = 0; t < order.size(); ++t) {
+      const std::uint32_t word = draws.first_word + static_cast<std::uint32_t>(t);
+      if (t == 0 || word % 4 == 0) words = stream.block(word / 4);
+      const auto near = neighbours(order[t], room.data());
+      unsigned up = 0;
+      for (std::int32_t j : near) up += row[j];
+      Symbol& site = row[order[t]];
+      const Symbol drawn = words[word % 4] >> 1 < thresholds_[near.size()][up];
+      changed[r] += drawn != site;
+      site = drawn;
+    }
+  }
+}
+
+int IsingLattice::groups() const {
+  const auto odd_ring = [&](int length) { return periodic_ && length > 2 && length % 2 == 1; };
+  return odd_ring(rows_) || odd_ring(cols_) ? 0 : 2;
+}
+
+void IsingLattice::update_group(const At&, Rows<Symbol> x, int group, const Draws& draws,
+                                std::uint32_t* changed) const {
+  const ops::LatticeGibbs law{rows_, cols_, periodic_, thresholds_};
+  for (int r = 0; r < x.rows; ++r) {
+    changed[r] +=
+        ops::active().gibbs_lattice(law, group, x[r], stream_of(draws, r), draws.first_word);
+  }
+}
+
+std::vector<std::int32_t> IsingLattice::group(int colour) const {
+  std::vector<std::int32_t> sites;
+  for (int i = 0; i < domain_.dim(); ++i) {
+    if ((i / cols_ + i % cols_) % 2 == colour) sites.push_back(i);
+  }
+  return sites;
 }
 
 }  // namespace saltus

@@ -6,6 +6,7 @@
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/philox.hpp"
 #include "target/changes.hpp"
 
 namespace saltus {
@@ -20,8 +21,9 @@ struct Quadratic::Matrix {
   std::vector<std::int64_t> upper_begin{0};
   std::vector<std::int32_t> upper_column;
   std::vector<double> upper_weight;
-  std::vector<double> diagonal;  // of S
-  int max_degree = 0;            // entries of a row
+  std::vector<double> diagonal;                    // of S
+  std::vector<float> diagonal_single, gibbs_base;  // see ops::PairGibbs; for two levels
+  int max_degree = 0;                              // entries of a row
   RowBuffer<float> dense;
 
   Matrix(int n, const std::vector<Coupling>& couplings) : begin(static_cast<std::size_t>(n) + 1) {
@@ -83,6 +85,22 @@ struct Quadratic::Matrix {
     }
   }
 
+  // logp(v_i = v1) - logp(v_i = v0), with spacing h = v1 - v0 and all other coordinates at v0, is
+  //   h (b_i + v0 sum_{j != i} S_ij) + (v1^2 - v0^2) S_ii / 2.
+  void make_gibbs_base(const Domain& domain, const std::vector<double>& field) {
+    diagonal_single.assign(diagonal.begin(), diagonal.end());
+    const double v0 = domain.value(0), v1 = domain.value(1);
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      double others = -diagonal[i];
+      for (auto e = static_cast<std::size_t>(begin[i]); e < static_cast<std::size_t>(begin[i + 1]);
+           ++e) {
+        others += weight[e];
+      }
+      gibbs_base.push_back(static_cast<float>((v1 - v0) * (field[i] + v0 * others) +
+                                              (v1 * v1 - v0 * v0) * diagonal[i] / 2));
+    }
+  }
+
   void make_dense(int n) {
     dense = RowBuffer<float>(n, n);
     for (int i = 0; i < n; ++i) {
@@ -112,6 +130,7 @@ Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling
   const bool dense =
       storage == Storage::dense || (storage == Storage::automatic && filled > 0.25 && n >= 32);
   if (dense) matrix_->make_dense(n);
+  if (domain_.two_level()) matrix_->make_gibbs_base(domain_, field_);
 }
 
 Quadratic::~Quadratic() = default;
@@ -269,6 +288,49 @@ void Quadratic::evaluate_relaxed(const At& at, Rows<const float> v, double* logp
       sum += double{v[r][i]} * (field / 2 + field_[i]);
     }
     if (logp) logp[r] = sum;
+  }
+}
+
+// Fewer chains of a dense model than this leave so many of the lanes empty that to go through them
+// one by one takes less time.
+constexpr int kFewChains = 4;
+
+// Sixteen chains side by side, which computes every field anew; or, for few chains of a dense
+// model, one at a time with its fields kept up to date.
+void Quadratic::update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
+                       const Draws& draws, std::uint32_t* changed) const {
+  const auto stream = [&](int r) {
+    return Stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
+                  Purpose::level);
+  };
+  const Matrix& m = *matrix_;
+  const auto n = static_cast<std::size_t>(domain_.dim());
+  const auto count = static_cast<int>(order.size());
+  const auto spacing = static_cast<float>(domain_.spacing());
+  if (dense() && x.rows < kFewChains) {
+    const int stride = padded(domain_.dim());
+    const Rows<float> score{at.scratch.get<float>(1, static_cast<std::size_t>(x.rows) *
+                                                         static_cast<std::size_t>(stride)),
+                            x.rows, domain_.dim(), stride};
+    evaluate(at, x, nullptr, score);
+    const ops::DenseGibbs law{m.dense.view(), field_single_.data(),
+                              static_cast<float>(domain_.first_value()), spacing};
+    for (int r = 0; r < x.rows; ++r) {
+      changed[r] += ops::active().gibbs_dense(law, x[r], score[r], order.data(), count, stream(r),
+                                              draws.first_word);
+    }
+    return;
+  }
+  const ops::PairGibbs law{domain_.dim(),
+                           {m.begin.data(), m.column.data(), m.weight_single.data()},
+                           m.diagonal_single.data(),
+                           m.gibbs_base.data(),
+                           spacing * spacing,
+                           m.dense.view()};
+  auto* room = at.scratch.get<std::uint16_t>(1, n);
+  for (int r = 0; r < x.rows; r += ops::kLanes) {
+    ops::active().gibbs_pairs(law, {x[r], std::min(ops::kLanes, x.rows - r), x.cols, x.stride},
+                              order.data(), count, stream(r), draws.first_word, changed + r, room);
   }
 }
 

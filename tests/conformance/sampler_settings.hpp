@@ -70,6 +70,9 @@ inline std::vector<Settings> settings_without_window(const std::string& sampler,
 inline std::vector<Settings> settings_of(const std::string& sampler, const Target& target) {
   const Domain& domain = target.domain();
   std::vector<Settings> list = settings_without_window(sampler, domain);
+  if (sampler == "gibbs" && !target.local_moves()) {  // from which the colours follow
+    std::erase_if(list, [](const Settings& s) { return s.at("scan") == "colours"; });
+  }
   const bool windowed = sampler == "dmala" || sampler == "dula" || sampler == "gwg" ||
                         sampler == "locally_balanced" || sampler == "pas" || sampler == "dlmc" ||
                         sampler == "rwm";

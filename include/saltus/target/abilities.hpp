@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "saltus/core/rows.hpp"
 #include "saltus/core/scratch.hpp"
@@ -34,8 +35,7 @@ class LocalMoves {
   virtual bool need_kept() const { return false; }
 
   // out[m] = logp(x with level first + m at coordinate i) - logp(x), m = 0 .. count - 1.
-  virtual void differences(const LocalRow& row, int i, int first, int count,
-                           double* out) const = 0;
+  virtual void differences(const LocalRow& row, int i, int first, int count, double* out) const = 0;
 
   // Sets coordinate i to a level, and brings score and kept (where not null) up to date.
   virtual void move(const LocalRow& row, int i, Symbol to) const = 0;
@@ -47,29 +47,31 @@ class LocalMoves {
 };
 
 // Many single-coordinate Gibbs updates in one call, where a target can do better than one at a
-// time.
+// time. Random numbers are those of Purpose::level; probabilities may be rounded to 31 bits.
 class GibbsSweeps {
  public:
   virtual ~GibbsSweeps() = default;
 
-  // Draws coordinates order[0], order[1], ... of every row from their conditional distributions,
-  // one after the other. The t-th update of row r takes word `first_word + t` (Stream::sequence) of
-  // the stream of chain first_chain + r; changed[r] counts the coordinates that changed.
   struct Draws {
     std::uint64_t seed, step;
     std::uint32_t first_chain, first_word;
   };
+
+  // Draws coordinates order[0], order[1], ... of every row from their conditional distributions,
+  // one after the other. The t-th update of row r takes word `first_word + t` (Stream::sequence) of
+  // the stream of chain first_chain + r. Adds the number of changes to changed[r].
   virtual void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
                       const Draws& draws, std::uint32_t* changed) const = 0;
 
-  // Groups of coordinates that do not interact, one group after the other; empty when the target
-  // does not know any. `update_group` draws all coordinates of one group; word i of the stream
-  // (Stream::word) belongs to coordinate i.
+  // Groups of coordinates that do not interact, one group after the other; 0 when the target does
+  // not know any. `update_group` draws all coordinates of one group: the k-th of them, in
+  // increasing order, takes word `first_word + k` (Stream::word), first_word being a multiple
+  // of 64.
   virtual int groups() const { return 0; }
   virtual void update_group(const At&, Rows<Symbol>, int /*group*/, const Draws&,
                             std::uint32_t* /*changed*/) const {}
   // The coordinates of a group, in increasing order, for exact checks.
-  virtual std::span<const std::int32_t> group(int) const { return {}; }
+  virtual std::vector<std::int32_t> group(int) const { return {}; }
 };
 
 // log p between the levels: at any real values of the coordinates. For two-level domains.

@@ -3,11 +3,13 @@
 // length two has one edge, not two, between its sites.
 #pragma once
 
+#include <array>
+
 #include "saltus/target/target.hpp"
 
 namespace saltus {
 
-class IsingLattice final : public Target, public LocalMoves, public Relaxation {
+class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
   IsingLattice(int rows, int cols, bool periodic, double a, double b);
 
@@ -29,13 +31,27 @@ class IsingLattice final : public Target, public LocalMoves, public Relaxation {
   void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                         Rows<float> gradient) const override;
 
+  // Groups: the colours of the chessboard, where neighbours have different ones.
+  const GibbsSweeps* gibbs_sweeps() const override { return this; }
+  void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order, const Draws& draws,
+              std::uint32_t* changed) const override;
+  int groups() const override;
+  void update_group(const At& at, Rows<Symbol> x, int group, const Draws& draws,
+                    std::uint32_t* changed) const override;
+  std::vector<std::int32_t> group(int colour) const override;
+
  private:
   int neighbour_sum(const Symbol* x, int i) const;
+
+  // P(s_i = +1 | neighbours) in units of 2^-31, by number of neighbours and how many are +1.
+  using Thresholds = std::array<std::array<std::uint32_t, 5>, 5>;
+  static Thresholds gibbs_thresholds(double a, double b);
 
   int rows_, cols_;
   bool periodic_;
   double a_, b_;
   Domain domain_;
+  Thresholds thresholds_;
 };
 
 }  // namespace saltus

@@ -17,7 +17,7 @@ struct Coupling {
   double weight;
 };
 
-class Quadratic final : public Target, public LocalMoves, public Relaxation {
+class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
   // Storage::automatic keeps the matrix dense when more than a quarter of it is filled and it has
   // at least 32 rows. Dense models compute logp in single precision, sparse ones in double.
@@ -48,6 +48,11 @@ class Quadratic final : public Target, public LocalMoves, public Relaxation {
   const Relaxation* relaxation() const override { return domain_.two_level() ? this : nullptr; }
   void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                         Rows<float> gradient) const override;
+
+  // With two levels.
+  const GibbsSweeps* gibbs_sweeps() const override { return domain_.two_level() ? this : nullptr; }
+  void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order, const Draws& draws,
+              std::uint32_t* changed) const override;
 
  private:
   struct Matrix;
