@@ -2,13 +2,14 @@
 # make demo       install what is missing, build, and sample the paper's 5 x 5 Ising model
 # make test       install what is missing, build, and run every test
 # make bench      speed, as a table
-# make bench-peers   the same samplers in plain PyTorch, timed beside ours
+# make bench-peers  the same samplers in plain PyTorch, timed beside ours
+# make bench-auto   how well --sampler auto chooses
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
 # make coverage   line coverage of the tests
 # make format lint clean
 
-.PHONY: all demo test bench bench-peers sanitize fuzz coverage format lint clean
+.PHONY: all demo test bench bench-peers bench-auto sanitize fuzz coverage format lint clean
 all:
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory build/release/saltus
@@ -38,6 +39,12 @@ bench:
 bench-peers: all
 	@scripts/setup.sh peers
 	@/usr/bin/python3 bench/peers.py
+
+bench-auto:
+	@scripts/setup.sh bench
+	@cmake --preset bench >/dev/null
+	@cmake --build build/bench --target saltus_bench_auto
+	@build/bench/bench/saltus_bench_auto
 
 sanitize:
 	@scripts/setup.sh test

@@ -15,7 +15,7 @@ void add_lists(CLI::App& program, int&) {
     for (const SamplerEntry& s : sampler_entries()) {
       std::string parameters;
       for (const std::string& p : s.parameters) parameters += (parameters.empty() ? "" : ", ") + p;
-      fmt::print("{:<15} {} [{}]\n", s.name, s.summary, parameters);
+      fmt::print("{:<17} {} [{}]\n", s.name, s.summary, parameters);
     }
   });
 }

@@ -106,15 +106,21 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   run_plan.threads = plan.threads;
   const double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);
   run_plan.thin = thin_for(rate, plan.chains, coordinates.size());
-  run_plan.warmup = static_cast<std::uint64_t>(std::clamp(rate * plan.warmup_seconds, 50.0, 1e9));
+  auto sampler = make_sampler(contender.sampler, target, contender.settings);
+  // What is tuned may become much slower than it was at first: many short tuning rounds, so that
+  // the clock can end them.
+  const double most = sampler->tuning() ? 2000 : 1e9;
+  run_plan.warmup = static_cast<std::uint64_t>(std::clamp(rate * plan.warmup_seconds, 50.0, most));
   run_plan.draws = kForever;
   run_plan.round_seconds = slice / 8;
-  auto sampler = make_sampler(contender.sampler, target, contender.settings);
   run_ = std::make_unique<Run>(target, std::move(sampler), run_plan);
   record_ = std::make_unique<BatchMeans>(target.domain(), plan.chains, coordinates);
   run_->add(*record_);
   run_->start();
-  run_->go([&](const RunStatus& status) { return status.step < run_plan.warmup; });
+  run_->go([&](const RunStatus& status) {
+    return status.step < run_plan.warmup && status.seconds < 2 * plan.warmup_seconds;
+  });
+  run_->end_warmup();
 }
 
 Racer::~Racer() = default;

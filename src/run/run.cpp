@@ -142,9 +142,19 @@ void Run::warmup_round() {
     current_ = original_->tuned(last ? adaptation_->result() : adaptation_->value(),
                                 last ? Sampler::Phase::draws : Sampler::Phase::warmup);
   }
-  if (warming_up()) return;
+  if (!warming_up()) begin_draws();
+}
+
+void Run::begin_draws() {
   ensemble_.reset_evaluations();
   evaluations_before_ = {};
+}
+
+void Run::end_warmup() {
+  if (!warming_up()) return;
+  plan_.warmup = ensemble_.step();
+  if (adaptation_) current_ = original_->tuned(adaptation_->result(), Sampler::Phase::draws);
+  begin_draws();
 }
 
 void Run::draw_round() {

@@ -18,11 +18,21 @@ InformedFlips::InformedFlips(const Target& target, Balancing balancing, int wind
       choice_(choice),
       way_(choose_way()) {}
 
-// Moving in place pays while a step changes a minor part of the coordinates.
+// Moving in place pays while a step touches few sites: bringing one up to date, with its block of
+// weights, costs about as much as 32 sites of an evaluation. Where everything is coupled, a move
+// goes through all sites, but simply. In a small model nothing of this matters.
+bool InformedFlips::moving_pays() const {
+  const double flips = choice_.most(), dim = domain_.dim();
+  if (flips == 1) return true;
+  if (dim <= 64) return flips <= dim / 2;
+  const double touched = flips * (moves_->max_neighbours() + 1);
+  return touched <= dim / 32 || flips <= dim / 128;
+}
+
 InformedFlips::Way InformedFlips::choose_way() const {
   if (weights_ == Weights::exact) return moves_ ? Way::local : Way::expanded;
-  const bool few = choice_.most() == 1 || choice_.most() <= domain_.dim() / 2;
-  return few && moves_ && moves_->moves_keep_score() ? Way::local : Way::tile;
+  const bool possible = moves_ && moves_->moves_keep_score();
+  return possible && moving_pays() ? Way::local : Way::tile;
 }
 
 Sampler::Needs InformedFlips::needs() const {

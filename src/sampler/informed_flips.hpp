@@ -43,6 +43,7 @@ class InformedFlips {
   class LocalStep;     // of one row
   class ExpandedRows;  // log p of all variants of some rows
   Way choose_way() const;
+  bool moving_pays() const;
   bool keeps_score() const { return weights_ == Weights::estimated || moves_->need_score(); }
 
   double* level_room(Workspace& work) const;

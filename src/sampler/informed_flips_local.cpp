@@ -67,6 +67,10 @@ class InformedFlips::LocalStep {
       difference += d;
       if (few_) save_around(c.site);
       moves_.move(row_, c.site, c.to);
+      // Scores that were brought up to date count like differences.
+      if (row_.score) {
+        work_.evaluations.local += moves_.neighbours(c.site, neighbour_room_).size();
+      }
     }
     if (!few_) {
       weigh_all();

@@ -70,7 +70,7 @@ class CompareTest(CliTest):
             (("--budget", "0"), "budget"),
             (("--out", "c.txt"), "FILE.json or FILE.csv"),
         ):
-            run = self.good("compare", *args)
+            run = self.saltus("compare", *args)
             self.assertEqual(run.status, 64, args)
             self.assertIn(words, run.err)
 

@@ -266,7 +266,7 @@ class Lists(CliTest):
         names = self.names("samplers")
         self.assertLessEqual({"dmala", "dula"}, set(names))
         for name in names:
-            self.summary("bernoulli", "--sampler", name, "--draws", 2)
+            self.summary("rbm", "--sampler", name, "--draws", 2)
 
     def test_version(self):
         out = self.good("--version").out

@@ -69,7 +69,8 @@ struct Stream {
   double uniform(std::uint32_t index = 0) const {
     const PhiloxBlock b = block(index);
     const std::uint64_t bits = (std::uint64_t{b[0]} << 32 | b[1]) >> 11;
-    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+    const double u = (static_cast<double>(bits) + 0.5) * 0x1p-53;
+    return u < 1 ? u : 1 - 0x1p-53;  // the largest of them would round to 1
   }
 };
 

@@ -62,6 +62,9 @@ class Run {
   // made.
   bool go(const std::function<bool(const RunStatus&)>& between_rounds = {});
 
+  // Ends warm-up at the step where it is, with the tuning reached so far.
+  void end_warmup();
+
   const RunPlan& plan() const { return plan_; }
   const Sampler& sampler() const { return *current_; }  // as tuned so far
   bool warming_up() const { return ensemble_.step() < plan_.warmup; }
@@ -82,6 +85,7 @@ class Run {
   class Observer;
 
   void warmup_round();
+  void begin_draws();
   void draw_round();
   double acceptance_of_round() const;
   std::uint64_t round_length(std::uint64_t planned, std::uint64_t step_cost) const;

@@ -47,7 +47,7 @@ struct StepInfo {
 };
 
 // Evaluations of the target, counted per row; and, where a target can change single coordinates at
-// less cost, how many coordinates' differences of logp were computed that way.
+// less cost, of how many coordinates the difference of logp or the score was computed that way.
 struct Evaluations {
   std::uint64_t logp = 0, gradient = 0, local = 0;
 };
