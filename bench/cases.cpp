@@ -17,6 +17,7 @@
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/sampler/gibbs.hpp"
+#include "saltus/sampler/registry.hpp"
 
 namespace saltus::bench {
 namespace {
@@ -148,6 +149,18 @@ Measurement time_sweeps(std::unique_ptr<Target> target, GibbsOptions::Scan scan,
   return time_sampler(*target, Gibbs(*target, options), {true, 0, chains});
 }
 
+// Nanoseconds per step of one chain, a single flip.
+Measurement time_flips(std::unique_ptr<Target> target) {
+  const auto sampler = make_sampler("gwg", *target, {});
+  Ensemble ensemble(*target, 1, 0, 1, 1);
+  ensemble.start_random();
+  ensemble.evaluate();
+  Acceptance warmup, acceptance;
+  ensemble.advance(*sampler, 2000, warmup);
+  return time_parts(1, kOneThread,
+                    [&](std::uint64_t n) { ensemble.advance(*sampler, n, acceptance); });
+}
+
 DrawSpool spool_for(const Target& target, int chains) {
   DrawsInfo info;
   info.shape = target.shape();
@@ -260,6 +273,9 @@ const std::map<std::string, Case>& cases() {
       {"poisson", steps_case([] { return poisson(1000); }, {true, 0.5, 16, 1, 0, 1})},
       {"rbm", time_rbm},
       {"rbm-products", time_rbm_products},
+      {"gwg-100", [] { return time_flips(lattice(100)); }},
+      {"gwg-1000", [] { return time_flips(lattice(1000)); }},
+      {"gwg-sparse", [] { return time_flips(random_graph(10000, 6)); }},
       {"gibbs-lattice", sweeps_case([] { return lattice(256); }, Scan::colours, 1)},
       {"gibbs-lattice-permutation", sweeps_case([] { return lattice(256); }, Scan::permutation, 1)},
       {"gibbs-sparse-1", sweeps_case(sparse, Scan::permutation, 1)},

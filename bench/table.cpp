@@ -191,6 +191,17 @@ void other_models(Report& report) {
               "%");
 }
 
+void single_flips(Report& report) {
+  const Config small{"gwg-100", ""}, large{"gwg-1000", ""}, graph{"gwg-sparse", ""};
+  const Rounds rounds({small, large, graph}, 3);
+  report.title("Gibbs with gradients, one flip, 1 chain, 1 thread: a step");
+  report.line("100 x 100 lattice", rounds.cpu(small), "ns");
+  report.line("1000 x 1000 lattice", rounds.cpu(large), "ns");
+  report.line("  ... / 100 x 100, with 100 times the sites", rounds.cpu_ratio(large, small),
+              "times", at_most(10));
+  report.line("random graph of 10,000 sites with 6 neighbours", rounds.cpu(graph), "ns");
+}
+
 void gibbs_sweeps(Report& report) {
   const std::vector<std::pair<std::string, std::string>> others = {
       {"gibbs-lattice-permutation", "the same in random order"},
@@ -225,6 +236,7 @@ int print_table() {
   rbm_steps(report);
   other_models(report);
   gibbs_sweeps(report);
+  single_flips(report);
   fmt::print("\n{} of {} goals met, in {:.0f} s. Other programs kept {:.1f} cores busy.\n{}\n",
              report.goals() - report.missed(), report.goals(), Time::now().since(start).wall,
              load.cores(), machine());

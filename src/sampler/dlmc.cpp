@@ -9,6 +9,7 @@
 #include "sampler/balancing.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/metropolis.hpp"
+#include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -350,19 +351,14 @@ void Dlmc::step(const Target& target, Tile& tile, Workspace& work, std::span<Ste
     log_q[r] = p.log_q;
     info[static_cast<std::size_t>(r)].proposed = p.changes;
   }
-  target.evaluate(work.at(tile.step + 1), {y.x.data, rows, y.x.cols, y.x.stride}, y.logp,
-                  {y.score.data, rows, y.score.cols, y.score.stride});
-  work.evaluations.gradient += static_cast<std::uint64_t>(rows);
-  work.evaluations.logp += static_cast<std::uint64_t>(rows);
+  evaluate_proposals(target, tile, work, true);
   for (int r = 0; r < rows; ++r) {
     StepInfo& done = info[static_cast<std::size_t>(r)];
     const double log_ratio =
         y.logp[r] - tile.logp[r] + pass.log_q(y.x[r], y.score[r], tile.x[r]) - log_q[r];
-    if (!metropolis(log_ratio, stream(r, Purpose::accept).uniform(), done)) continue;
-    std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
-    std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
-    tile.logp[r] = y.logp[r];
-    if (done.changed > 0) tile.kept_current = false;
+    if (metropolis(log_ratio, stream(r, Purpose::accept).uniform(), done)) {
+      keep_proposal(tile, y, r);
+    }
   }
   ++tile.step;
 }

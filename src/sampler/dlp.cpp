@@ -6,6 +6,7 @@
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "sampler/metropolis.hpp"
+#include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -24,9 +25,6 @@ double scale_of_penalty(double c) {
 double penalty_of_scale(double z) {
   return z <= 0 ? 1 - z : std::exp(-z);
 }
-
-// Rounding carried from state to state by evaluate_near is shed this often.
-constexpr std::uint64_t kFreshSteps = 256;
 
 void check_precondition(const std::vector<double>& p, int dim) {
   if (!p.empty() && static_cast<int>(p.size()) != dim) {
@@ -144,17 +142,6 @@ class Dlp::Pass {
   float* room_ = nullptr;
 };
 
-namespace {
-
-void keep_proposal(Tile& tile, const Tile& y, int r) {
-  std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
-  std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
-  if (tile.kept) std::copy_n(y.kept[r], tile.kept.cols, tile.kept[r]);
-  tile.logp[r] = y.logp[r];
-}
-
-}  // namespace
-
 void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info) const {
   const Pass pass(*this, work);
   const int rows = tile.rows();
@@ -170,19 +157,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     info[static_cast<std::size_t>(r)] = {1.0, p.changes, p.changes, true, !p.finite};
   }
   const bool want_logp = options_.adjust || work.want_logp;
-  const auto part = [rows](auto whole) {
-    whole.rows = rows;
-    return whole;
-  };
-  if (target.cheap_near() && tile.step % kFreshSteps != 0) {
-    target.evaluate_near(work.at(tile.step + 1), {tile.x, tile.score, tile.kept}, part(y.x),
-                         want_logp ? y.logp : nullptr, part(y.score), part(y.kept));
-  } else {
-    target.evaluate_kept(work.at(tile.step + 1), part(y.x), want_logp ? y.logp : nullptr,
-                         part(y.score), part(y.kept));
-  }
-  work.evaluations.gradient += static_cast<std::uint64_t>(rows);
-  if (want_logp) work.evaluations.logp += static_cast<std::uint64_t>(rows);
+  evaluate_proposals(target, tile, work, want_logp);
   if (options_.adjust) {
     for (int r = 0; r < rows; ++r) {
       const double log_ratio =

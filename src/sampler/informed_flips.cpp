@@ -1,6 +1,7 @@
 #include "sampler/informed_flips.hpp"
 
 #include "sampler/metropolis.hpp"
+#include "sampler/proposal.hpp"
 
 namespace saltus {
 
@@ -38,7 +39,8 @@ InformedFlips::Way InformedFlips::choose_way() const {
 Sampler::Needs InformedFlips::needs() const {
   const bool local = way_ == Way::local;
   const bool score = local ? keeps_score() : way_ == Way::tile;
-  return {true, score, local && moves_->need_kept()};
+  const bool kept = local ? moves_->need_kept() : way_ == Way::tile && target_.cheap_near();
+  return {true, score, kept};
 }
 
 double* InformedFlips::level_room(Workspace& work) const {
@@ -115,10 +117,7 @@ void InformedFlips::step_tile(Tile& tile, Workspace& work, std::span<StepInfo> i
                  estimate(tile.x[r], tile.score[r]));
     for (const SiteChange& c : p.changes) y.x[r][c.site] = c.to;
   }
-  target_.evaluate(work.at(tile.step + 1), {y.x.data, rows, y.x.cols, y.x.stride}, y.logp,
-                   {y.score.data, rows, y.score.cols, y.score.stride});
-  work.evaluations.logp += static_cast<std::uint64_t>(rows);
-  work.evaluations.gradient += static_cast<std::uint64_t>(rows);
+  evaluate_proposals(target_, tile, work, true);
   SiteWeights weights = other_weights(work);
   for (int r = 0; r < rows; ++r) {
     const FlipProposal& p = all[static_cast<std::size_t>(r)];
@@ -130,12 +129,9 @@ void InformedFlips::step_tile(Tile& tile, Workspace& work, std::span<StepInfo> i
         log_backward(choice_, levels_, weights, p, room, estimate(y.x[r], y.score[r]));
     const double u = stream_of(tile, r, work, Purpose::accept).uniform();
     if (!metropolis(log_ratio, u, done)) continue;
-    for (const SiteChange& c : p.changes) tile.x[r][c.site] = c.to;
-    std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
+    keep_proposal(tile, y, r);
     std::copy_n(weights.log_weights().data(), own_size(), tile.own[r]);
-    tile.logp[r] = y.logp[r];
   }
-  tile.kept_current = !tile.kept;
 }
 
 }  // namespace saltus

@@ -33,7 +33,7 @@ class InformedFlips {
                 const SiteChoice& choice);
 
   Sampler::Needs needs() const;
-  bool carries() const { return way_ == Way::local; }
+  bool carries() const { return way_ == Way::local || (way_ == Way::tile && target_.cheap_near()); }
   int own_size() const { return SiteWeights::size(domain_.dim()); }
   void start(Tile& tile, Workspace& work) const;
   void step(Tile& tile, Workspace& work, std::span<StepInfo> info) const;

@@ -2,12 +2,10 @@
 // moving back, which would leave rounding behind.
 #include "sampler/informed_flips.hpp"
 #include "sampler/metropolis.hpp"
+#include "sampler/proposal.hpp"
 
 namespace saltus {
 namespace {
-
-// Incremental values are evaluated afresh every max(this, dim) steps.
-constexpr std::uint64_t kFreshSteps = 256;
 
 // A step that touches more than this part of the sites treats all of them alike.
 constexpr int kFew = 8;

@@ -91,12 +91,12 @@ std::vector<Case> large_cases() {
   std::vector<double> unary, rates;
   std::vector<PottsEdge> edges;
   std::vector<Coupling> couplings;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 400; ++i) {
     for (int k = 0; k < 3; ++k) unary.push_back(0.3 * ((i * 7 + k * 5) % 4) - 0.4);
-    edges.push_back({i, (i + 1) % 150, {.5, -.3, .2, .1, .8, -.6, 0, .4, .3}});
+    edges.push_back({i, (i + 1) % 400, {.5, -.3, .2, .1, .8, -.6, 0, .4, .3}});
     // Twice the same pair: neighbours may repeat.
-    if (i % 10 == 0) edges.push_back({i, (i + 1) % 150, {.1, 0, 0, 0, .1, 0, 0, 0, .1}});
-    couplings.push_back({i, (i + 1) % 150, 0.1});
+    if (i % 10 == 0) edges.push_back({i, (i + 1) % 400, {.1, 0, 0, 0, .1, 0, 0, 0, .1}});
+    couplings.push_back({i, (i + 1) % 400, 0.1});
     couplings.push_back({i, i, -0.1});
     rates.push_back(0.5 + i % 5);
   }
@@ -107,12 +107,12 @@ std::vector<Case> large_cases() {
                     "dense", Domain::spin(40), std::vector<Coupling>{{0, 1, 0.4}, {5, 9, -0.3}},
                     std::vector<double>(40, 0.2), Quadratic::Storage::dense)},
       {"bernoulli", std::make_shared<Bernoulli>(std::vector<double>(100, 0.7))},
-      {"potts", std::make_shared<Potts>(Domain::categorical(150, 3), unary, edges)},
-      {"ordered", std::make_shared<Quadratic>("q", Domain::ordered(150, 5), couplings,
-                                              std::vector<double>(150, 0.3))},
+      {"potts", std::make_shared<Potts>(Domain::categorical(400, 3), unary, edges)},
+      {"ordered", std::make_shared<Quadratic>("q", Domain::ordered(400, 5), couplings,
+                                              std::vector<double>(400, 0.3))},
       {"ordered",
-       std::make_shared<Quadratic>("q", Domain::ordered(150, 5), couplings,
-                                   std::vector<double>(150, 0.3)),
+       std::make_shared<Quadratic>("q", Domain::ordered(400, 5), couplings,
+                                   std::vector<double>(400, 0.3)),
        1},
       {"poisson", std::make_shared<Poisson>(rates), 2},
   };
@@ -133,7 +133,8 @@ TEST(Gwg, TakesTheSameStepsInPlace) {
       EXPECT_NEAR(a.acceptance, b.acceptance, 1e-5);
       // With more than one flip there was something to take back.
       EXPECT_LT(a.accepted, flips > 1 ? 800u : 801u);
-      EXPECT_EQ(a.evaluations.local, static_cast<std::uint64_t>(std::lround(a.proposed * 800)));
+      // A difference for every change, and the scores around it.
+      EXPECT_GE(a.evaluations.local, static_cast<std::uint64_t>(std::lround(a.proposed * 800)));
       EXPECT_EQ(b.evaluations.local, 0u);
       EXPECT_EQ(b.evaluations.logp, 800u);
       EXPECT_EQ(b.evaluations.gradient, 800u);
@@ -188,7 +189,7 @@ TEST(Gwg, CostOfAStepDoesNotGrowWithTheModel) {
     EXPECT_EQ(balanced.evaluations.gradient, 0u);
     EXPECT_EQ(balanced.evaluations.logp, 3u);
     const Walked one(lattice, gwg(lattice, 1), 1, steps, 1);
-    EXPECT_EQ(one.evaluations.local, steps);
+    EXPECT_EQ(one.evaluations.local, 5 * steps);  // the site and its four neighbours
     EXPECT_EQ(one.evaluations.gradient, 3u);
   }
 }
@@ -202,7 +203,7 @@ TEST(LocallyBalanced, NeedsNoScoreThatItDoesNotUse) {
   EXPECT_TRUE(locally_balanced(*dense).needs(*dense).score);
   EXPECT_TRUE(locally_balanced(small_rbm()).needs(small_rbm()).kept);
   EXPECT_FALSE(locally_balanced(small_rbm()).needs(small_rbm()).score);
-  EXPECT_FALSE(gwg(small_rbm(), 1).needs(small_rbm()).kept);
+  EXPECT_TRUE(gwg(small_rbm(), 1).needs(small_rbm()).kept);  // for evaluating near by
 }
 
 // One sampler after the other on the same chains: each must find or make what it needs.

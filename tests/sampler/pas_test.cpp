@@ -76,14 +76,14 @@ TEST(Pas, OnlyAFixedEvenNumberKeepsParity) {
 TEST(Pas, TakesTheSameStepsInPlace) {
   std::vector<double> unary;
   std::vector<PottsEdge> edges;
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     for (int k = 0; k < 3; ++k) unary.push_back(0.3 * ((i * 7 + k * 5) % 4) - 0.4);
-    edges.push_back({i, (i + 1) % 250, {.5, -.3, .2, .1, .8, -.6, 0, .4, .3}});
+    edges.push_back({i, (i + 1) % 1000, {.5, -.3, .2, .1, .8, -.6, 0, .4, .3}});
   }
-  const IsingLattice lattice(20, 20, true, 0.15, 0.1);
-  const auto sparse = sparse_spins(400, 6, 1.0);
-  const Potts potts(Domain::categorical(250, 3), unary, edges);
-  const Poisson poisson(std::vector<double>(100, 2.5));
+  const IsingLattice lattice(40, 40, true, 0.15, 0.1);
+  const auto sparse = sparse_spins(1600, 6, 1.0);
+  const Potts potts(Domain::categorical(1000, 3), unary, edges);
+  const Poisson poisson(std::vector<double>(1000, 2.5));
   for (const Target* target :
        std::initializer_list<const Target*>{&lattice, sparse.get(), &potts, &poisson}) {
     const Plain plain(*target);
@@ -96,7 +96,7 @@ TEST(Pas, TakesTheSameStepsInPlace) {
       EXPECT_NEAR(a.acceptance, b.acceptance, 1e-5);
       // With more than one flip there was something to take back.
       EXPECT_LT(a.accepted, flips > 1 ? 800u : 801u);
-      EXPECT_EQ(a.evaluations.local, static_cast<std::uint64_t>(std::lround(a.proposed * 800)));
+      EXPECT_GE(a.evaluations.local, static_cast<std::uint64_t>(std::lround(a.proposed * 800)));
       EXPECT_EQ(b.evaluations.gradient, 800u);
     }
   }

@@ -37,6 +37,8 @@ class Dlmc final : public Sampler {
   bool exact() const override { return true; }
   bool reversible() const override { return true; }
 
+  Needs needs(const Target& target) const override { return {true, true, target.cheap_near()}; }
+  bool carries(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
