@@ -1,15 +1,30 @@
 """Well-formed inputs for the fuzzers: fuzz_seeds.py FOLDER PROGRAM"""
 
+import gzip
+import io
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 source = (pathlib.Path(__file__).parent.parent / "src/io/built_in_models.cpp").read_text()
 for number, text in enumerate(re.findall(r'R"\((.*?)\)"', source, re.S)):
     (folder / "model" / f"built-in-{number}.json").write_text(text)
+
+# Data sets of two rows; the first byte chooses the name (fuzz/data.cpp).
+header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + "\n"
+npy = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\1\1\0\1\0"
+npz = io.BytesIO()
+with zipfile.ZipFile(npz, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("x.npy", npy)
+idx = b"\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\3" + b"\0\xff\xff\0\xff\0"
+contents = (npy, npz.getvalue(), b"a,b,c\n0,1,1\n0,1.0,0\n", b"0 1 1\n0 1 0\n", idx)
+for number, content in enumerate(contents):
+    (folder / "data" / f"plain-{number}").write_bytes(bytes([number]) + content)
+    (folder / "data" / f"packed-{number}").write_bytes(bytes([number]) + gzip.compress(content))
 
 if program.exists():
     with tempfile.TemporaryDirectory() as work:

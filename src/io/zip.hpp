@@ -48,6 +48,7 @@ class ZipReader {
   // Reads the directory. Throws DataError when there is none or it is damaged.
   explicit ZipReader(std::shared_ptr<const InputFile> file);
 
+  const std::vector<ZipMember>& members() const { return members_; }
   bool has(const std::string& name) const { return find(name) != nullptr; }
   // The bytes of a member, which must be there. All of it is read once to check its sum; a deflated
   // member is inflated to a file that disappears with the last use of the result. Throws DataError.
