@@ -1,0 +1,26 @@
+// The plots, the table and the pictures of a run's page.
+#pragma once
+
+#include <vector>
+
+#include "report/page.hpp"
+#include "saltus/diagnose/summary.hpp"
+#include "saltus/run/draws.hpp"
+
+namespace saltus::cli {
+
+struct RunPage {
+  const Draws& draws;
+  const std::vector<CoordinateSummary>& summaries;  // of every coordinate
+  std::vector<int> by_ess;                          // coordinates, worst first
+  std::vector<int> shown;                           // those with plots of their own
+  report::Page& page;
+};
+
+void add_table(const RunPage& run);
+void add_traces(const RunPage& run);
+void add_coordinates(const RunPage& run);  // means, effective sizes, levels
+void add_autocorrelation(const RunPage& run);
+void add_pictures(const RunPage& run);
+
+}  // namespace saltus::cli

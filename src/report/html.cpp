@@ -1,0 +1,69 @@
+#include "report/html.hpp"
+
+#include <cmath>
+
+namespace saltus::report {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default: {
+        // Controls have no meaning in a page, and some of them are errors there.
+        const bool control =
+            (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+        out += control ? ' ' : c;
+      }
+    }
+  }
+  return out;
+}
+
+std::string script_json(const nlohmann::ordered_json& json) {
+  const std::string text =
+      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size());
+  // '<' occurs inside strings only, where its escape means the same.
+  for (const char c : text) c == '<' ? out += "\\u003c" : out += c;
+  return out;
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      out += i + k > bytes.size() ? '=' : digits[group >> (18 - 6 * k) & 63U];
+    }
+  }
+  return out;
+}
+
+}  // namespace saltus::report
