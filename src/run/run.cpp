@@ -62,6 +62,10 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
       totals_(static_cast<std::size_t>(plan.chains)),
       round_acceptance_(static_cast<std::size_t>(plan.chains)) {
   if (plan_.thin < 1) throw UsageError("thin must be at least 1");
+  if (const std::string missing = original_->missing(target); !missing.empty()) {
+    throw UsageError("sampler " + original_->name() + " needs " + missing + ", which the model " +
+                     target.name() + " does not have");
+  }
   const auto tuning = original_->tuning();
   if (target.stochastic() && (original_->exact() || tuning)) {
     throw UsageError("the gradient of " + target.name() +

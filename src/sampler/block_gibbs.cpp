@@ -119,6 +119,11 @@ void BlockGibbs::transition_matrix(const StateTable& table, const When&, Rows<do
   }
 }
 
+std::string BlockGibbs::missing(const Target& target) const {
+  if (target.stochastic()) return "log p itself, not a mini-batch estimate of it";
+  return target.hidden_units() ? "" : "hidden units given which the coordinates are independent";
+}
+
 SamplerEntry block_gibbs_entry() {
   return {"block_gibbs",
           "all hidden units at once, then all coordinates: exact",
@@ -126,12 +131,7 @@ SamplerEntry block_gibbs_entry() {
           [](const Target&, const Settings&) -> std::unique_ptr<Sampler> {
             return std::make_unique<BlockGibbs>();
           },
-          [](const Target& target) -> std::string {
-            if (target.stochastic()) return "log p itself, not a mini-batch estimate of it";
-            return target.hidden_units()
-                       ? ""
-                       : "hidden units given which the coordinates are independent";
-          }};
+          [](const Target& target) { return BlockGibbs().missing(target); }};
 }
 
 }  // namespace saltus

@@ -56,6 +56,10 @@ Dsvgd::Dsvgd(DsvgdOptions options) : options_(options) {
   check_temperature(options_.temperature);
 }
 
+std::string Dsvgd::missing(const Target& target) const {
+  return missing_for_relaxed(target);
+}
+
 std::vector<Parameter> Dsvgd::parameters() const {
   return {{"learning_rate", options_.learning_rate}, {"temperature", options_.temperature}};
 }

@@ -55,6 +55,10 @@ Rmala::Rmala(RmalaOptions options) : options_(options) {
   step_size_ = options_.step_size.value_or(kStartStep);
 }
 
+std::string Rmala::missing(const Target& target) const {
+  return missing_for_relaxed(target);
+}
+
 std::vector<Parameter> Rmala::parameters() const {
   return {
       {"step_size", step_size_}, {"adapt", *options_.adapt}, {"temperature", options_.temperature}};

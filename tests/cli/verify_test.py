@@ -28,6 +28,25 @@ class Verify(CliTest):
                         self.assertTrue(checks[name]["detail"])
                     self.assertEqual(checks["gradient"]["verdict"], "ok")
 
+    def test_every_sampler(self):
+        for line in self.good("samplers").out.splitlines():
+            sampler = line.split()[0]
+            with self.subTest(sampler=sampler):
+                checks = self.verify("rbm", sampler)  # a model that serves all of them
+                if sampler in ("rmala", "dsvgd"):  # they move on more than the states
+                    self.assertEqual(checks["invariance"]["verdict"], "skipped")
+                else:
+                    self.assertEqual(checks["steps"]["verdict"], "ok")
+                    if sampler != "dula":
+                        self.assertEqual(checks["invariance"]["verdict"], "ok")
+                        self.assertEqual(checks["reach"]["verdict"], "ok")
+
+    def test_states_out_of_reach_are_found(self):
+        done = self.saltus("verify", "ising-2x2", "--sampler", "pas", "--set", "flips=2",
+                           "--set", "fixed=true")
+        self.assertEqual(done.status, 1)
+        self.assertRegex(done.out, r"reach +FAILED +some states cannot be reached")
+
     def test_small_models_are_checked_exactly(self):
         for model in "ising-2x2", "bernoulli", "potts":
             with self.subTest(model):

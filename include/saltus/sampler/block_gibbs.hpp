@@ -14,6 +14,7 @@ class BlockGibbs final : public Sampler {
 
   std::string name() const override { return "block_gibbs"; }
   std::vector<Parameter> parameters() const override { return {}; }
+  std::string missing(const Target& target) const override;
   bool exact() const override { return true; }
   // p(x) T(x, x') = sum_h p(x, h) p(x', h) / p(h) is symmetric.
   bool reversible() const override { return true; }

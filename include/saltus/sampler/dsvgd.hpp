@@ -34,6 +34,7 @@ class Dsvgd final : public Sampler {
   bool random() const override { return false; }
   bool interacting() const override { return true; }
 
+  std::string missing(const Target& target) const override;
   Needs needs(const Target&) const override { return {true, false, false}; }
   // z, Adam's two means of phi and of its square, and how many steps they are made of.
   int own_size(const Target& target) const override { return 3 * target.domain().dim() + 1; }

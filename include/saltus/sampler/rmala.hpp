@@ -36,6 +36,7 @@ class Rmala final : public Sampler {
   bool exact() const override { return true; }
   bool reversible() const override { return true; }  // on z; the states alone are no Markov chain
 
+  std::string missing(const Target& target) const override;
   Needs needs(const Target&) const override { return {true, false, false}; }
   // z and the surrogate's gradient there.
   int own_size(const Target& target) const override { return 2 * target.domain().dim(); }

@@ -79,6 +79,10 @@ class Sampler {
   // Satisfies detailed balance with respect to its stationary law on every target.
   virtual bool reversible() const = 0;
 
+  // What the target lacks for this sampler, in words that complete "the sampler needs ..."; empty
+  // when it lacks nothing. A run refuses a target that lacks something.
+  virtual std::string missing(const Target&) const { return {}; }
+
   // What must be there on entry to a step beside the states.
   struct Needs {
     bool logp = true, score = true, kept = false;
