@@ -79,7 +79,8 @@ DataSet binarize(const ByteData& images, int threshold) {
   data.rows = RowBuffer<Symbol>(count, static_cast<int>(dim));
   const std::uint8_t* byte = images.bytes.data();
   for (int r = 0; r < count; ++r) {
-    for (Symbol& x : data.rows.view().row(r)) x = *byte++ >= threshold;
+    Symbol* row = data.rows.view()[r];
+    for (std::size_t i = 0; i < dim; ++i) row[i] = *byte++ >= threshold;
   }
   return data;
 }

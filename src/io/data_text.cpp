@@ -135,7 +135,8 @@ class TextRows {
                  {static_cast<int>(columns_)}};
     const std::uint8_t* entry = entries_.data();
     for (int r = 0; r < data.rows.view().rows; ++r) {
-      for (Symbol& x : data.rows.view().row(r)) x = *entry++;
+      std::copy_n(entry, columns_, data.rows.view()[r]);
+      entry += columns_;
     }
     return data;
   }

@@ -31,7 +31,7 @@ inline Float add_where(Float sum, uint32_t bits, [[maybe_unused]] int p, float w
 // One bit per lane.
 inline uint32_t bits_of(Int set, int p) {
 #if defined(__AVX512F__)
-  return _mm512_movepi32_mask((__m512i)set) << (p * kWidth);
+  return static_cast<uint32_t>(_mm512_movepi32_mask((__m512i)set)) << (p * kWidth);
 #elif defined(__AVX2__)
   return static_cast<uint32_t>(_mm256_movemask_ps((__m256)set)) << (p * kWidth);
 #elif defined(__x86_64__)
