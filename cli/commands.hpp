@@ -21,6 +21,7 @@ enum Status {
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);
 void add_verify(CLI::App& program, int& status);
+void add_logz(CLI::App& program, int& status);
 void add_diagnose(CLI::App& program, int& status);
 void add_report(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);

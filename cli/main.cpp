@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_sample(program, status);
   add_compare(program, status);
   add_verify(program, status);
+  add_logz(program, status);
   add_diagnose(program, status);
   add_report(program, status);
   add_lists(program, status);

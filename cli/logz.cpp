@@ -1,0 +1,299 @@
+// saltus logz: a model's log Z by annealed importance sampling, from below and from above.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <numeric>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "option_checks.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
+#include "saltus/io/model_file.hpp"
+#include "saltus/learn/ais.hpp"
+#include "saltus/sampler/registry.hpp"
+#include "saltus/version.hpp"
+#include "sample_options.hpp"
+#include "text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+// State evaluations times coordinates up to which the exact answer is computed.
+constexpr double kExactWork = 1e9;
+// An estimate that rests on fewer chains than this, and on less than half of them, has no
+// trustworthy standard error.
+constexpr double kFewChains = 10;
+
+struct LogzRequest {
+  std::string model = "ising-lattice", sampler = "dmala", schedule, base = "uniform", seed = "1";
+  std::vector<std::string> set;
+  int betas = 1000;
+  AisPlan plan;
+  bool no_reverse = false, json = false;
+};
+
+struct LogzReport {
+  const LogzRequest& request;
+  const Target& target;
+  bool tuned;
+  AisResult result;
+  std::optional<double> exact;
+};
+
+// Numbers separated by blanks, commas or line ends.
+std::vector<double> read_numbers(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw FileError("cannot read " + path, false);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const char* separators = ", \t\r\n;";
+  std::vector<double> numbers;
+  for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, value);
+    if (error != std::errc{} || rest != text.data() + end || !std::isfinite(value)) {
+      throw DataError(path + ": '" + text.substr(at, std::min<std::size_t>(end - at, 40)) +
+                      "' is not a finite number");
+    }
+    numbers.push_back(value);
+    at = end;
+  }
+  return numbers;
+}
+
+std::vector<double> betas_of(const LogzRequest& request) {
+  if (request.schedule.empty()) return linear_betas(request.betas);
+  std::vector<double> betas = read_numbers(request.schedule);
+  try {
+    check_betas(betas);
+  } catch (const UsageError& e) {
+    throw DataError(request.schedule + ": " + e.what());
+  }
+  return betas;
+}
+
+Independent base_of(const LogzRequest& request, const Target& target) {
+  const Domain& domain = target.domain();
+  if (domain.unbounded()) {
+    throw UsageError(
+        "log Z is estimated from finitely many levels, but the integers of the model " +
+        target.name() + " are unbounded");
+  }
+  if (request.base == "uniform") return Independent::uniform(domain);
+  const std::vector<double> p = read_numbers(request.base);
+  try {
+    return domain.two_level() ? Independent::bernoulli(domain, p)
+                              : Independent::of_levels(domain, p);
+  } catch (const DataError& e) {
+    throw DataError(request.base + ": " + e.what());
+  }
+}
+
+// A line on the terminal that says how far the work is; silent elsewhere.
+class StageLine {
+ public:
+  ~StageLine() { clear(); }
+  bool operator()(const AisStatus& status) {
+    if (isatty(STDERR_FILENO) == 1) {
+      const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
+                              "annealing from the model"};
+      fmt::print(stderr, "\r\033[K{}: {:.0f} %", stages[static_cast<int>(status.stage)],
+                 100 * status.done);
+      std::fflush(stderr);
+      shown_ = true;
+    }
+    return !signal_seen();
+  }
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  bool shown_ = false;
+};
+
+std::optional<double> exact_log_z(const Target& target, int threads) {
+  const Domain& domain = target.domain();
+  if (!domain.states(static_cast<std::uint64_t>(kExactWork / domain.dim()))) return std::nullopt;
+  return exact_answer(target, threads).log_z;
+}
+
+std::vector<std::string> warnings_of(const AisResult& r) {
+  std::vector<std::string> list;
+  const auto check = [&](const char* name, const AisEstimate& e) {
+    const auto chains = static_cast<double>(e.log_weights.size());
+    if (e.ess >= kFewChains || e.ess >= chains / 2) return;
+    list.push_back(
+        fmt::format("the {} weights rest on {:.1f} of {:.0f} chains, so that the "
+                    "standard error cannot be trusted; take more betas",
+                    name, e.ess, chains));
+  };
+  check("forward", r.forward);
+  if (!r.reverse) return list;
+  check("reverse", *r.reverse);
+  if (r.low() > r.high()) {
+    list.push_back(
+        "the bounds are in the wrong order: by a rare chance, or because the reverse chains did "
+        "not start from draws of the model; raise --reverse-warmup, or take another sampler");
+  }
+  return list;
+}
+
+nlohmann::ordered_json estimate_json(const AisEstimate& e) {
+  const double sum = std::accumulate(e.log_weights.begin(), e.log_weights.end(), 0.0);
+  return {{"log_z", json_number(e.log_z)},
+          {"standard_error", json_number(e.standard_error)},
+          {"ess", json_number(e.ess)},
+          {"mean_log_weight", json_number(sum / static_cast<double>(e.log_weights.size()))},
+          {"acceptance_rate", json_number(e.acceptance)}};
+}
+
+nlohmann::ordered_json report_json(const LogzReport& report) {
+  const AisResult& r = report.result;
+  const AnnealingPlan& plan = report.request.plan.annealing;
+  nlohmann::ordered_json j;
+  j["model"] = report.target.name();
+  j["dimension"] = report.target.domain().dim();
+  j["log_z"] = json_number(r.forward.log_z);
+  j["standard_error"] = json_number(r.forward.standard_error);
+  j["interval"] = {json_number(r.low()), json_number(r.high())};
+  j["ess"] = json_number(r.forward.ess);
+  j["forward"] = estimate_json(r.forward);
+  j["reverse"] = r.reverse ? estimate_json(*r.reverse) : nlohmann::ordered_json(nullptr);
+  j["exact"] = report.exact ? json_number(*report.exact) : nlohmann::ordered_json(nullptr);
+  j["betas"] = plan.betas.size();
+  j["steps_per_beta"] = plan.steps_per_beta;
+  j["chains"] = plan.chains;
+  j["base"] = report.request.base;
+  j["sampler"] = report.request.sampler;
+  j["parameters"] = parameters_json(r.parameters);
+  j["seed"] = plan.seed;
+  j["warnings"] = warnings_of(r);
+  j["seconds"] = r.seconds;
+  j["version"] = version();
+  return j;
+}
+
+void print_estimate(const char* name, const AisEstimate& e) {
+  fmt::print("{:<10} {:>14.5f} {:>12} {:>8} {:>11}\n", name, e.log_z,
+             fmt::format("{:.5f}", e.standard_error), fmt::format("{:.1f}", e.ess),
+             std::isnan(e.acceptance) ? "-" : fmt::format("{:.3f}", e.acceptance));
+}
+
+void print_interval(const AisResult& r) {
+  if (!r.reverse) {
+    fmt::print(
+        "\nlog Z probably lies above {:.5f}, two standard errors below the estimate. How far "
+        "above,\nonly the reverse direction tells.\n",
+        r.low());
+  } else if (r.low() <= r.high()) {
+    fmt::print(
+        "\nlog Z probably lies between {:.5f} and {:.5f}: two standard errors below and above.\n",
+        r.low(), r.high());
+  }
+}
+
+void print_report(const LogzReport& report) {
+  const AisResult& r = report.result;
+  const AnnealingPlan& plan = report.request.plan.annealing;
+  std::string parameters;
+  for (const Parameter& p : r.parameters) {
+    parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
+  }
+  fmt::print("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
+             report.target.name(), shape_text(report.target.shape()), report.request.sampler,
+             parameters, with_commas(static_cast<std::uint64_t>(plan.chains)),
+             with_commas(plan.betas.size()), plan.steps_per_beta,
+             plan.steps_per_beta == 1 ? "" : "s", plan.seed);
+  if (report.tuned) fmt::print("Tuned at beta = 1, and used so at every beta.\n");
+  fmt::print("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS",
+             "acceptance");
+  print_estimate("forward", r.forward);
+  if (r.reverse) print_estimate("reverse", *r.reverse);
+  if (report.exact) {
+    fmt::print("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *report.exact,
+               r.forward.log_z - *report.exact);
+  }
+  print_interval(r);
+  for (const std::string& w : warnings_of(r)) fmt::print("\nWarning: {}.\n", w);
+  fmt::print("{}\n", duration(r.seconds));
+}
+
+int logz(LogzRequest request) {
+  AisPlan& plan = request.plan;
+  plan.annealing.seed = parse_seed(request.seed);
+  plan.annealing.betas = betas_of(request);
+  plan.reverse = !request.no_reverse;
+  const Model model = load_model(request.model);
+  const Tempered path(*model.target, base_of(request, *model.target));
+  auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
+  const bool tuned = sampler->tuning().has_value();
+  StageLine line;
+  catch_interrupts();
+  auto result = annealed_importance_sampling(path, std::move(sampler), plan, std::ref(line));
+  line.clear();
+  stop_catching_interrupts();
+  if (!result) return 128 + signal_seen();
+  const LogzReport report{request, *model.target, tuned, std::move(*result),
+                          exact_log_z(*model.target, plan.annealing.threads)};
+  if (request.json) {
+    fmt::print("{}\n", report_json(report).dump(2));
+  } else {
+    print_report(report);
+  }
+  return ok;
+}
+
+}  // namespace
+
+void add_logz(CLI::App& program, int& status) {
+  CLI::App* command =
+      program.add_subcommand("logz", "Estimate log Z of a model, from below and from above");
+  auto o = std::make_shared<LogzRequest>();
+  AnnealingPlan& plan = o->plan.annealing;
+  command->add_option("MODEL", o->model, "Model file or built-in name")->capture_default_str();
+  command->add_option("--sampler", o->sampler, "Sampler of the transitions; it must be exact")
+      ->capture_default_str();
+  command->add_option("--set", o->set, "Sampler parameter KEY=VALUE, repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  auto* betas = command->add_option("--betas", o->betas, "Betas, evenly spaced from 0 to 1")
+                    ->capture_default_str()
+                    ->check(CLI::Range(2, 100'000'000));
+  command->add_option("--schedule", o->schedule, "File of betas that increase from 0 to 1")
+      ->type_name("FILE")
+      ->excludes(betas);
+  command->add_option("--steps", plan.steps_per_beta, "Steps at each beta")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--chains", plan.chains, "Chains of each direction")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 10'000'000));
+  command
+      ->add_option("--base", o->base,
+                   "Where chains start: uniform, or a file of probabilities (of the upper level of "
+                   "each coordinate, or of all levels where there are more than two)")
+      ->capture_default_str()
+      ->type_name("uniform|FILE");
+  command->add_option("--seed", o->seed, "Random seed, 0 to 2^64 - 1")->capture_default_str();
+  command
+      ->add_option("--threads", plan.threads,
+                   "Threads (default: all cores); never changes a result")
+      ->check(CLI::Range(1, 4096));
+  command->add_flag("--no-reverse", o->no_reverse, "The estimate from below alone");
+  command
+      ->add_option("--reverse-warmup", o->plan.warmup,
+                   "Steps at beta = 1 after which chains count as draws of the model")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
+  command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
+  command->callback([o, &status] { status = logz(*o); });
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,89 @@
+// Chains that are annealed from one end of a path of distributions to the other, with the
+// logarithms of their importance weights.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "saltus/core/bytes.hpp"
+#include "saltus/core/parallel.hpp"
+#include "saltus/sampler/sampler.hpp"
+#include "saltus/target/tempered.hpp"
+
+namespace saltus {
+
+// 0, 1/(count-1), ..., 1. Throws UsageError when count < 2.
+std::vector<double> linear_betas(int count);
+
+// Throws UsageError unless betas increase strictly from 0 to 1.
+void check_betas(const std::vector<double>& betas);
+
+struct AnnealingPlan {
+  std::vector<double> betas = linear_betas(1000);  // strictly increasing, from 0 to 1
+  int steps_per_beta = 1;
+  int chains = 100;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: all cores; never changes a weight
+  int tile = 0;     // chains advanced together; 0: what the model prefers
+};
+
+// Throws UsageError when the plan makes no sense.
+void check_plan(const AnnealingPlan& plan);
+
+class Annealing {
+ public:
+  enum class Direction { forward, reverse };
+
+  // The sampler must have been made for such a path and outlive this. Throws UsageError when it
+  // cannot serve, or when the plan makes no sense.
+  Annealing(const Tempered& path, const Sampler& sampler, const AnnealingPlan& plan,
+            Direction direction);
+  ~Annealing();
+
+  // Starts all chains from draws of the base, as the forward direction needs; or from the given
+  // states, as the reverse one does. Throws DataError when a state does not fit.
+  void start();
+  void start(Rows<const Symbol> states);
+
+  // Goes on until the end of the path, or until `between_rounds`, told how many of the path's moves
+  // are made, returns false. True at the end. Throws DataError when a log p is not finite.
+  bool go(const std::function<bool(std::size_t made, std::size_t all)>& between_rounds = {});
+
+  std::span<const double> log_weights() const { return log_weights_; }
+  double acceptance() const;  // mean over the transitions so far
+
+  // All that is needed to go on, between rounds.
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
+
+ private:
+  struct Chains;  // a tile of them
+  struct Lender;  // what a thread lends to a tile
+  void plan_rounds();
+  void anneal(Chains& chains, Lender& lender, std::size_t first, std::size_t last);
+  void evaluate_afresh(Chains& chains, Lender& lender) const;
+  void weigh(Chains& chains, const Lender& lender, double from, double to);
+  void transitions(Chains& chains, Lender& lender);
+  const Symbol* state(int chain) const;
+  void set_states(Rows<const Symbol> states);
+
+  Tempered path_;
+  const Sampler& sampler_;
+  AnnealingPlan plan_;
+  std::vector<double> way_;          // betas in the order of the direction
+  std::vector<std::size_t> rounds_;  // moves before which all is evaluated afresh, and the end
+  std::size_t round_ = 0;            // the next one
+  int tile_size_;
+  std::vector<double> log_weights_, acceptance_;  // by chain
+  std::vector<std::unique_ptr<Chains>> tiles_;
+  std::vector<std::unique_ptr<Lender>> lenders_;
+  ThreadPool pool_;
+};
+
+// Throws UsageError when a sampler's transitions cannot serve annealed importance sampling.
+void check_annealing(const Sampler& sampler, const Target& target);
+
+}  // namespace saltus
