@@ -49,7 +49,8 @@ RowBuffer<Symbol> read_states(const std::filesystem::path& path, const std::stri
   RowBuffer<Symbol> states(count, kVisible);
   const double* value = values.data();
   for (int r = 0; r < count; ++r) {
-    for (Symbol& x : states.view().row(r)) {
+    const std::span<Symbol> row = states.view().row(r);
+    for (Symbol& x : row) {
       if (*value != 0 && *value != 1) {
         throw DataError(
             fmt::format("'{}' cannot be used: the array '{}' holds {} in row {}, where 0 or 1 is "

@@ -216,7 +216,7 @@ TEST_F(DataFile, EveryFormatMayBePacked) {
 
 TEST_F(DataFile, PackedFilesAreChecked) {
   std::string long_text;
-  for (int i = 0; i < 400000; ++i) long_text += i * i % 7 < 3 ? "0 1\n" : "1 0\n";
+  for (std::uint64_t i = 0; i < 400000; ++i) long_text += i * i % 7 < 3 ? "0 1\n" : "1 0\n";
   const std::string good = gzipped(long_text);
   EXPECT_EQ(read("a.amat.gz", good).rows.view().rows, 400000);
   for (const std::size_t n : {std::size_t{2}, std::size_t{9}, good.size() / 2, good.size() - 1}) {
