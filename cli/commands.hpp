@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace saltus::cli {
 
@@ -17,6 +18,9 @@ enum Status {
   cannot_create = 73,
   io_error = 74
 };
+
+// The command as it was typed, for records of how a file was made.
+const std::string& command_line();
 
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);

@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -23,12 +24,20 @@ int complain(const std::exception& error, int status) {
   return status;
 }
 
+std::string typed;
+
 int run(CLI::App& program, int argc, char** argv) {
+  typed = "saltus";
+  for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
   program.parse(argc, argv);
   return ok;
 }
 
 }  // namespace
+
+const std::string& saltus::cli::command_line() {
+  return typed;
+}
 
 int main(int argc, char** argv) {
   CLI::App program{"Draws from high-dimensional discrete distributions that you can trust.",

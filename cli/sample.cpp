@@ -85,6 +85,7 @@ DrawsInfo draws_info(const SampleRequest& request, const Target& target, const S
   info.exact = sampler.exact();
   info.attributes = {{"version", version()},
                      {"seed", std::to_string(request.plan.seed)},
+                     {"command", command_line()},
                      {"model_json", request.model_text}};
   return info;
 }
