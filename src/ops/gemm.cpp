@@ -29,6 +29,11 @@ void multiply_transposed(int m, int n, int k, const float* a, int lda, const flo
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
 }
 
+void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                         float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
+}
+
 void single_threaded_blas() {
   if (openblas_set_num_threads) openblas_set_num_threads(1);
 }
@@ -65,6 +70,18 @@ void multiply_transposed(int m, int n, int k, const float* a, int lda, const flo
       float sum = 0;
       for (int j = 0; j < k; ++j) sum += a[at(r, lda) + j] * b[at(i, ldb) + j];
       c[at(r, ldc) + i] = sum;
+    }
+  }
+}
+
+void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                         float* c, int ldc) {
+  for (int r = 0; r < m; ++r) {
+    float* row = c + at(r, ldc);
+    std::fill_n(row, n, 0.0f);
+    for (int j = 0; j < k; ++j) {
+      const float factor = a[at(j, lda) + r];
+      for (int i = 0; i < n; ++i) row[i] += factor * b[at(j, ldb) + i];
     }
   }
 }

@@ -15,6 +15,10 @@ void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, 
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc);
 
+// c (m x n) = a' b with a (k x m), b (k x n)
+void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                         float* c, int ldc);
+
 // Makes the BLAS run on the calling thread alone: tiles are the unit of parallel work.
 void single_threaded_blas();
 

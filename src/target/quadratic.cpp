@@ -85,11 +85,33 @@ struct Quadratic::Matrix {
     }
   }
 
+  // All entries of a symmetric matrix, zeros too. The places are made once. Dense models do without
+  // the upper triangle.
+  void set_all(int n, std::span<const float> all) {
+    if (column.size() != all.size()) {
+      column.resize(all.size());
+      for (std::size_t e = 0; e < all.size(); ++e) {
+        column[e] = static_cast<std::int32_t>(e % static_cast<std::size_t>(n));
+      }
+      for (std::size_t i = 0; i < begin.size(); ++i) begin[i] = static_cast<std::int64_t>(i) * n;
+      max_degree = n;
+      upper_begin.clear(), upper_column.clear(), upper_weight.clear();
+    }
+    weight.assign(all.begin(), all.end());
+    weight_single.assign(all.begin(), all.end());
+    for (int i = 0; i < n; ++i) {
+      const float* row = all.data() + static_cast<std::ptrdiff_t>(i) * n;
+      diagonal[static_cast<std::size_t>(i)] = double{row[i]};
+      std::copy_n(row, n, dense.view()[i]);
+    }
+  }
+
   // logp(v_i = v1) - logp(v_i = v0), with spacing h = v1 - v0 and all other coordinates at v0, is
   //   h (b_i + v0 sum_{j != i} S_ij) + (v1^2 - v0^2) S_ii / 2.
   void make_gibbs_base(const Domain& domain, const std::vector<double>& field) {
     diagonal_single.assign(diagonal.begin(), diagonal.end());
     const double v0 = domain.value(0), v1 = domain.value(1);
+    gibbs_base.clear();
     for (std::size_t i = 0; i < field.size(); ++i) {
       double others = -diagonal[i];
       for (auto e = static_cast<std::size_t>(begin[i]); e < static_cast<std::size_t>(begin[i + 1]);
@@ -134,6 +156,18 @@ Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling
 }
 
 Quadratic::~Quadratic() = default;
+
+void Quadratic::set_matrix(std::span<const float> symmetric, std::span<const float> field) {
+  const std::size_t n = field_.size();
+  if (!dense()) throw UsageError("only a dense quadratic model can change its matrix");
+  if (symmetric.size() != n * n || field.size() != n) {
+    throw DataError("a quadratic model cannot change its number of coordinates");
+  }
+  field_.assign(field.begin(), field.end());
+  field_single_.assign(field.begin(), field.end());
+  matrix_->set_all(domain_.dim(), symmetric);
+  if (domain_.two_level()) matrix_->make_gibbs_base(domain_, field_);
+}
 
 bool Quadratic::dense() const {
   return static_cast<bool>(matrix_->dense.view());

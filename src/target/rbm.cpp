@@ -12,12 +12,6 @@
 namespace saltus {
 namespace {
 
-RowBuffer<float> single_row(const std::vector<double>& values) {
-  RowBuffer<float> row(1, static_cast<int>(values.size()));
-  std::copy(values.begin(), values.end(), row.view()[0]);
-  return row;
-}
-
 Rows<float> rows_of(Scratch& scratch, std::size_t slot, int rows, int cols) {
   const int stride = padded(cols);
   return {
@@ -100,19 +94,44 @@ Rbm::Rbm(std::vector<double> weights, std::vector<double> visible_bias,
                     std::to_string(hidden_bias_.size()) + " hidden units cannot have " +
                     std::to_string(weights_.size()) + " weights");
   }
-  const int visible = domain_.dim();
-  by_hidden_ = RowBuffer<float>(hidden(), visible);
-  by_visible_ = RowBuffer<float>(visible, hidden());
-  const double* next = weights_.data();
-  for (int h = 0; h < hidden(); ++h) {
-    for (int i = 0; i < visible; ++i) {
-      by_hidden_.view()[h][i] = by_visible_.view()[i][h] = static_cast<float>(*next++);
-    }
-  }
-  visible_row_ = single_row(visible_bias_);
-  hidden_row_ = single_row(hidden_bias_);
+  by_hidden_ = RowBuffer<float>(hidden(), domain_.dim());
+  by_visible_ = RowBuffer<float>(domain_.dim(), hidden());
+  visible_row_ = RowBuffer<float>(1, domain_.dim());
+  hidden_row_ = RowBuffer<float>(1, hidden());
+  derive_single();
   all_.resize(visible_bias_.size());
   std::iota(all_.begin(), all_.end(), 0);
+}
+
+void Rbm::set_parameters(std::span<const float> weights, std::span<const float> visible_bias,
+                         std::span<const float> hidden_bias) {
+  if (weights.size() != weights_.size() || visible_bias.size() != visible_bias_.size() ||
+      hidden_bias.size() != hidden_bias_.size()) {
+    throw DataError("an RBM cannot change its number of units");
+  }
+  std::copy(weights.begin(), weights.end(), weights_.begin());
+  std::copy(visible_bias.begin(), visible_bias.end(), visible_bias_.begin());
+  std::copy(hidden_bias.begin(), hidden_bias.end(), hidden_bias_.begin());
+  derive_single();
+}
+
+// The transpose takes a cache line's worth of hidden units at a time.
+void Rbm::derive_single() {
+  constexpr int kTogether = 16;
+  const int visible = domain_.dim();
+  const auto row = [&](int h) {
+    return weights_.data() + static_cast<std::ptrdiff_t>(h) * visible;
+  };
+  for (int h = 0; h < hidden(); ++h) std::copy_n(row(h), visible, by_hidden_.view()[h]);
+  for (int begin = 0; begin < hidden(); begin += kTogether) {
+    const int end = std::min(hidden(), begin + kTogether);
+    for (int i = 0; i < visible; ++i) {
+      float* to = by_visible_.view()[i];
+      for (int h = begin; h < end; ++h) to[h] = by_hidden_.view()[h][i];
+    }
+  }
+  std::copy(visible_bias_.begin(), visible_bias_.end(), visible_row_.view()[0]);
+  std::copy(hidden_bias_.begin(), hidden_bias_.end(), hidden_row_.view()[0]);
 }
 
 void Rbm::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const {

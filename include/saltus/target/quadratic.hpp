@@ -26,6 +26,10 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
             std::vector<double> field, Storage storage = Storage::automatic);
   ~Quadratic() override;
 
+  // Another matrix S = A + A', symmetric and by rows, and another field, for a dense model;
+  // evaluations from before no longer count.
+  void set_matrix(std::span<const float> symmetric, std::span<const float> field);
+
   std::string name() const override { return name_; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;

@@ -16,6 +16,10 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   Rbm(std::vector<double> weights, std::vector<double> visible_bias,
       std::vector<double> hidden_bias);
 
+  // Other parameters for the same units; evaluations from before no longer count.
+  void set_parameters(std::span<const float> weights, std::span<const float> visible_bias,
+                      std::span<const float> hidden_bias);
+
   std::string name() const override { return "rbm"; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
@@ -49,6 +53,7 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   void visible_log_odds_exact(const Symbol* hidden, double* out) const override;
 
  private:
+  void derive_single();
   // softplus sums and score from pre-activations.
   void finish(const At& at, Rows<const float> z, double* logp, Rows<float> score) const;
 

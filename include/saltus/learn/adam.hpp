@@ -1,0 +1,43 @@
+// Adam: Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015. With g the gradient
+// of a loss and all of it by entry,
+//
+//   m <- beta1 m + (1 - beta1) g,   v <- beta2 v + (1 - beta2) g^2,
+//   parameter <- parameter - rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "saltus/core/bytes.hpp"
+
+namespace saltus {
+
+struct AdamOptions {
+  double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+};
+
+// T is float or double.
+template <class T>
+class Adam {
+ public:
+  // Throws UsageError for options that make no sense.
+  Adam(std::size_t parameters, const AdamOptions& options);
+
+  // One step down the gradient.
+  void step(std::span<T> parameters, std::span<const T> gradient);
+  std::uint64_t steps() const { return steps_; }
+
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
+
+ private:
+  AdamOptions options_;
+  std::uint64_t steps_ = 0;
+  std::vector<T> mean_, square_;  // m and v
+};
+
+extern template class Adam<float>;
+extern template class Adam<double>;
+
+}  // namespace saltus

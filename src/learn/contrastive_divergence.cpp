@@ -1,0 +1,185 @@
+#include "saltus/learn/contrastive_divergence.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+// Even numbers of tiles of about the same size, so that two threads have the same to do. A function
+// of the model and the number of chains alone.
+int tile_of(const Target& target, const Sampler& sampler, int chains) {
+  if (sampler.interacting()) return chains;
+  const int most = target.preferred_tile();
+  const int pairs = (chains + 2 * most - 1) / (2 * most);
+  return (chains + 2 * pairs - 1) / (2 * pairs);
+}
+
+class Clock {
+ public:
+  // Seconds since the last lap.
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Adds up, for each chain, what its steps did.
+class Totals final : public StepObserver {
+ public:
+  explicit Totals(std::vector<StepInfo>& totals) : totals_(totals) {
+    std::fill(totals.begin(), totals.end(), StepInfo{0, 0, 0, true, false});
+  }
+  bool wants_logp(std::uint64_t) const override { return false; }
+  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
+    for (std::size_t r = 0; r < info.size(); ++r) {
+      StepInfo& t = totals_[tile.first_chain + r];
+      t.acceptance += info[r].acceptance;
+      t.proposed += info[r].proposed;
+      t.changed += info[r].changed;
+    }
+  }
+
+ private:
+  std::vector<StepInfo>& totals_;
+};
+
+void copy_states(const Ensemble& ensemble, Rows<Symbol> to) {
+  for (int r = 0; r < to.rows; ++r) std::copy_n(ensemble.state(r), to.cols, to[r]);
+}
+
+}  // namespace
+
+ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol> data,
+                                             std::unique_ptr<const Sampler> sampler,
+                                             const LearningPlan& plan)
+    : model_(model),
+      data_(data),
+      sampler_(std::move(sampler)),
+      plan_(plan),
+      batches_(data.rows, plan.batch, plan.drop_last, plan.seed),
+      ensemble_(model.target(), plan.chains > 0 ? plan.chains : plan.batch,
+                tile_of(model.target(), *sampler_, plan.chains > 0 ? plan.chains : plan.batch),
+                plan.threads, plan.seed),
+      pool_(plan.threads),
+      adam_(model.parameters().size(), plan.adam),
+      batch_(plan.batch, data.cols),
+      samples_(ensemble_.chains(), data.cols),
+      gradient_(model.parameters().size()),
+      totals_(static_cast<std::size_t>(ensemble_.chains())) {
+  const Domain& domain = model.target().domain();
+  if (data.cols != domain.dim()) {
+    throw DataError("the data have rows of " + std::to_string(data.cols) +
+                    " entries, but the model has " + std::to_string(domain.dim()) + " coordinates");
+  }
+  if (plan.steps < 1) throw UsageError("an iteration needs at least one step of the sampler");
+  if (!(plan.l1 >= 0 && std::isfinite(plan.l1))) throw UsageError("l1 must be 0 or a number above");
+  if (const auto tuning = sampler_->tuning()) {
+    throw UsageError("the sampler " + sampler_->name() + " would tune its " + tuning->parameter +
+                     " in warm-up, which learning does not have: give the " + tuning->parameter);
+  }
+  ensemble_.start_random();
+  copy_states(ensemble_, samples_.view());
+}
+
+void ContrastiveDivergence::load_batch() {
+  const std::span<const std::int32_t> rows = batches_.at(iteration_);
+  for (int r = 0; r < plan_.batch; ++r) {
+    std::copy_n(data_[rows[static_cast<std::size_t>(r)]], data_.cols, batch_.view()[r]);
+  }
+}
+
+// The chains start afresh from their states, for what a sampler keeps from step to step belongs to
+// the parameters of the last iteration.
+void ContrastiveDivergence::sample(LearningInfo& info) {
+  const Target& target = model_.target();
+  const Rows<Symbol> from = plan_.chains > 0 ? samples_.view() : batch_.view();
+  ensemble_.start_from(from, ensemble_.step());
+  const Sampler::Needs needs = sampler_->needs(target);
+  if (needs.logp || needs.score || needs.kept) ensemble_.evaluate();
+  Totals observer(totals_);
+  ensemble_.advance(*sampler_, plan_.steps, observer);
+  copy_states(ensemble_, samples_.view());
+  for (const StepInfo& t : totals_) {
+    info.acceptance += t.acceptance;
+    info.proposed += t.proposed;
+    info.changed += t.changed;
+  }
+  const double count = static_cast<double>(plan_.steps) * ensemble_.chains();
+  info.acceptance /= count, info.proposed /= count, info.changed /= count;
+
+  info.difference = NAN;
+  if (plan_.chains > 0) return;
+  std::uint64_t different = 0;
+  for (int r = 0; r < plan_.batch; ++r) {
+    for (int i = 0; i < data_.cols; ++i) {
+      different += batch_.view()[r][i] != samples_.view()[r][i];
+    }
+  }
+  info.difference = static_cast<double>(different) / plan_.batch / data_.cols;
+}
+
+// Makes the gradient of the loss from the contrast; returns the penalty.
+double ContrastiveDivergence::penalty_and_loss_gradient() {
+  const std::span<const float> p = model_.parameters();
+  const std::size_t weights = plan_.l1 > 0 ? model_.weights() : 0;
+  const auto l1 = static_cast<float>(plan_.l1);
+  double sum = 0;
+  for (std::size_t i = 0; i < weights; ++i) {
+    const float sign = p[i] > 0 ? l1 : p[i] < 0 ? -l1 : 0.0f;
+    gradient_[i] = sign - gradient_[i];
+    sum += double{std::abs(p[i])};
+  }
+  for (std::size_t i = weights; i < gradient_.size(); ++i) gradient_[i] = -gradient_[i];
+  return plan_.l1 * sum;
+}
+
+LearningInfo ContrastiveDivergence::step() {
+  LearningInfo info;
+  Clock clock;
+  load_batch();
+  sample(info);
+  info.sampling_seconds = clock.lap();
+  info.gap = model_.contrast(batch_.view(), samples_.view(), gradient_, pool_);
+  info.gradient_seconds = clock.lap();
+  info.loss = penalty_and_loss_gradient() - info.gap;
+  if (!std::isfinite(info.loss)) {
+    throw DataError("learning failed in iteration " + std::to_string(iteration_) +
+                    ": the loss is no longer a finite number; a smaller learning rate may help");
+  }
+  adam_.step(model_.parameters(), gradient_);
+  model_.parameters_changed();
+  ++iteration_;
+  info.update_seconds = clock.lap();
+  return info;
+}
+
+void ContrastiveDivergence::save(ByteWriter& out) const {
+  out.put(iteration_);
+  out.put(ensemble_.step());
+  out.put_array(std::span<const float>(model_.parameters()));
+  adam_.save(out);
+  for (int r = 0; r < samples_.view().rows; ++r) {
+    out.put_array(std::span<const Symbol>(samples_.view().row(r)));
+  }
+}
+
+void ContrastiveDivergence::restore(ByteReader& in) {
+  iteration_ = in.get<std::uint64_t>();
+  const auto step = in.get<std::uint64_t>();
+  in.get_array(model_.parameters());
+  adam_.restore(in);
+  for (int r = 0; r < samples_.view().rows; ++r) in.get_array(samples_.view().row(r));
+  model_.parameters_changed();
+  ensemble_.start_from(samples_.view(), step);
+  ensemble_.evaluate();  // tells the chains the number of the step
+}
+
+}  // namespace saltus

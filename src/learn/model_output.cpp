@@ -1,0 +1,96 @@
+#include "learn/model_output.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "io/byte_file.hpp"
+#include "io/npy.hpp"
+#include "io/zip.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kMostInside = 10'000;  // weights in the JSON itself
+
+// The file is the old one or the new one, never half of one.
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(OutputFile&)>& write) {
+  const std::filesystem::path fresh = path.string() + ".new";
+  OutputFile out(fresh, path.string());
+  write(out);
+  out.close();
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
+    throw FileError("cannot write " + path.string() + ": " + std::strerror(errno), true);
+  }
+}
+
+// "[1,2,3]", each number with the digits that restore it.
+std::string list(std::span<const float> numbers) {
+  std::string text = "[";
+  for (const float v : numbers) text += (text.size() > 1 ? "," : "") + fmt::format("{}", v);
+  return text + "]";
+}
+
+void add_array(ZipWriter& zip, const std::string& name, std::vector<std::uint64_t> shape,
+               std::span<const float> numbers) {
+  const std::string header = npy_header(NpyType::f4, shape);
+  zip.begin(name + ".npy", header.size() + numbers.size_bytes());
+  zip.append(header);
+  zip.append(numbers.data(), numbers.size_bytes());
+  zip.end();
+}
+
+}  // namespace
+
+void write_rbm(const std::filesystem::path& path, std::span<const float> weights,
+               std::span<const float> visible_bias, std::span<const float> hidden_bias) {
+  const std::size_t visible = visible_bias.size(), hidden = hidden_bias.size();
+  std::string text = R"({"model": "rbm", )";
+  if (weights.size() > kMostInside) {
+    std::filesystem::path beside = path;
+    beside.replace_extension(".weights.npz");
+    replace_file(beside, [&](OutputFile& out) {
+      ZipWriter zip(out);
+      add_array(zip, "weights", {hidden, visible}, weights);
+      add_array(zip, "visible_bias", {visible}, visible_bias);
+      add_array(zip, "hidden_bias", {hidden}, hidden_bias);
+      zip.finish();
+    });
+    text += R"("weights_file": )" + nlohmann::json(beside.filename().string()).dump() + "}\n";
+  } else {
+    text += R"("weights": [)";
+    for (std::size_t h = 0; h < hidden; ++h) {
+      text += (h ? ",\n " : "\n ") + list(weights.subspan(h * visible, visible));
+    }
+    text += "],\n \"visible_bias\": " + list(visible_bias) +
+            ",\n \"hidden_bias\": " + list(hidden_bias) + "}\n";
+  }
+  replace_file(path, [&](OutputFile& out) { out.append(text); });
+}
+
+// A pair is listed once with what both of its entries say: 2 G_ij.
+void write_ising(const std::filesystem::path& path, std::span<const float> couplings,
+                 std::span<const float> fields) {
+  const std::size_t n = fields.size();
+  replace_file(path, [&](OutputFile& out) {
+    out.append(fmt::format("{{\"model\": \"ising\", \"n\": {},\n \"couplings\": [", n));
+    const char* separator = "\n ";
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = i + 1; j < n; ++j) {
+        if (couplings[i * n + j] == 0) continue;
+        out.append(fmt::format("{}[{},{},{}]", separator, i, j, 2 * couplings[i * n + j]));
+        separator = ",";
+      }
+    }
+    out.append("],\n \"fields\": " + list(fields) + "}\n");
+  });
+}
+
+}  // namespace saltus

@@ -1,0 +1,114 @@
+#include "saltus/learn/trainable_ising.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "diagnose/normal_quantile.hpp"
+#include "learn/model_output.hpp"
+#include "ops/gemm.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/core/philox.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kTogether = 64;  // rows of s s' that make a task
+
+std::size_t square(int n) {
+  return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+}
+
+}  // namespace
+
+TrainableIsing::TrainableIsing(int spins, bool fields, const Start& start) : spins_(spins) {
+  if (spins < 2) throw UsageError("an Ising model needs at least two spins to have couplings");
+  const auto n = static_cast<std::size_t>(spins);
+  parameters_.resize(n * n + (fields ? n : 0));
+  const Stream stream(start.seed, kAllChains, 0, Purpose::start);
+  const auto normal = [&](std::size_t i, std::size_t j) {
+    return start.deviation * normal_quantile(stream.uniform(static_cast<std::uint32_t>(i * n + j)));
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto value = static_cast<float>((normal(i, j) + normal(j, i)) / 2);
+      parameters_[i * n + j] = parameters_[j * n + i] = value;
+    }
+  }
+  symmetric_.resize(n * n);
+  quadratic_ = std::make_unique<Quadratic>("ising", Domain::spin(spins), std::vector<Coupling>{},
+                                           std::vector<double>{}, Quadratic::Storage::dense);
+  parameters_changed();
+}
+
+std::span<const float> TrainableIsing::couplings() const {
+  return std::span(parameters_).first(square(spins_));
+}
+
+std::span<const float> TrainableIsing::fields() const {
+  return std::span(parameters_).subspan(square(spins_));
+}
+
+void TrainableIsing::parameters_changed() {
+  const auto n = static_cast<std::size_t>(spins_);
+  for (std::size_t i = 0; i < n; ++i) parameters_[i * n + i] = 0;
+  for (std::size_t e = 0; e < n * n; ++e) symmetric_[e] = 2 * parameters_[e];
+  const std::vector<float> none(fields().empty() ? n : 0);
+  quadratic_->set_matrix(symmetric_, fields().empty() ? none : fields());
+}
+
+void TrainableIsing::load(Rows<const Symbol> rows, int at) {
+  for (int r = 0; r < rows.rows; ++r) {
+    float* to = values_.view()[at + r];
+    for (int i = 0; i < spins_; ++i) to[i] = 2.0f * static_cast<float>(rows[r][i]) - 1.0f;
+  }
+}
+
+// Sums of products of spins are whole numbers, and exact in single precision.
+double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
+                                std::span<float> gradient, ThreadPool& pool) {
+  const int rows = data.rows + samples.rows, tasks = (spins_ + kTogether - 1) / kTogether;
+  if (values_.view().rows != rows) values_ = RowBuffer<float>(rows, spins_);
+  if (products_.view().rows != pool.threads() * kTogether) {
+    products_ = RowBuffer<float>(pool.threads() * kTogether, spins_);
+  }
+  load(data, 0);
+  load(samples, data.rows);
+  const Rows<float> v = values_.view();
+  const auto of_data = static_cast<float>(data.rows), of_samples = static_cast<float>(samples.rows);
+  std::vector<double> gap(static_cast<std::size_t>(tasks));
+  pool.for_each(tasks, [&](int task, int thread) {
+    const int first = task * kTogether, count = std::min(kTogether, spins_ - first);
+    float* out = gradient.data() + static_cast<std::ptrdiff_t>(first) * spins_;
+    const float* g = parameters_.data() + (out - gradient.data());
+    const Rows<float> room{products_.view()[thread * kTogether], count, spins_,
+                           products_.view().stride};
+    ops::transposed_multiply(count, spins_, data.rows, v.data + first, v.stride, v.data, v.stride,
+                             out, spins_);
+    ops::transposed_multiply(count, spins_, samples.rows, v[data.rows] + first, v.stride,
+                             v[data.rows], v.stride, room.data, room.stride);
+    for (int r = 0; r < count; ++r, out += spins_, g += spins_) {
+      float sum = 0;
+      for (int j = 0; j < spins_; ++j) {
+        out[j] = out[j] / of_data - room[r][j] / of_samples;
+        sum += g[j] * out[j];
+      }
+      gap[static_cast<std::size_t>(task)] += double{sum};
+    }
+  });
+  double difference = std::accumulate(gap.begin(), gap.end(), 0.0);
+  const std::span<const float> h = fields();
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    float of = 0, against = 0;
+    for (int r = 0; r < rows; ++r) (r < data.rows ? of : against) += v[r][i];
+    gradient[square(spins_) + i] = of / of_data - against / of_samples;
+    difference += double{h[i]} * double{gradient[square(spins_) + i]};
+  }
+  return difference;
+}
+
+void TrainableIsing::write(const std::filesystem::path& path) const {
+  const std::vector<float> none(static_cast<std::size_t>(spins_));
+  write_ising(path, couplings(), fields().empty() ? none : fields());
+}
+
+}  // namespace saltus

@@ -1,0 +1,134 @@
+#include "saltus/learn/trainable_rbm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "learn/model_output.hpp"
+#include "ops/gemm.hpp"
+#include "ops/ops.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/core/philox.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr double kLeastMean = 0.01;
+constexpr int kTogether = 32;  // rows of a matrix that make a task
+
+// work(first, count, thread) for the rows of a matrix, kTogether at a time.
+template <class Work>
+void for_rows(ThreadPool& pool, int rows, const Work& work) {
+  pool.for_each((rows + kTogether - 1) / kTogether, [&](int task, int thread) {
+    const int first = task * kTogether;
+    work(first, std::min(kTogether, rows - first), thread);
+  });
+}
+
+std::size_t count_of(int visible, int hidden) {
+  if (visible < 1 || hidden < 1) throw UsageError("an RBM needs visible and hidden units");
+  return static_cast<std::size_t>(visible) * static_cast<std::size_t>(hidden);
+}
+
+std::vector<float> start(Rows<const Symbol> data, int hidden, std::uint64_t seed) {
+  const std::size_t weights = count_of(data.cols, hidden);
+  std::vector<float> all(weights);
+  const Stream stream(seed, kAllChains, 0, Purpose::start);
+  const double range = 1 / std::sqrt(static_cast<double>(data.cols));
+  for (std::size_t i = 0; i < weights; ++i) {
+    const double u = stream.uniform(static_cast<std::uint32_t>(i));
+    all[i] = static_cast<float>(range * (2 * u - 1));
+  }
+  for (int i = 0; i < data.cols; ++i) {
+    double sum = 0;
+    for (int r = 0; r < data.rows; ++r) sum += data[r][i];
+    const double mean = std::clamp(sum / data.rows, kLeastMean, 1 - kLeastMean);
+    all.push_back(static_cast<float>(std::log(mean / (1 - mean))));
+  }
+  all.resize(all.size() + static_cast<std::size_t>(hidden));
+  return all;
+}
+
+}  // namespace
+
+TrainableRbm::TrainableRbm(Rows<const Symbol> data, int hidden, std::uint64_t seed)
+    : visible_(data.cols),
+      hidden_(hidden),
+      parameters_(start(data, hidden, seed)),
+      rbm_(std::vector<double>(count_of(visible_, hidden_)),
+           std::vector<double>(static_cast<std::size_t>(visible_)),
+           std::vector<double>(static_cast<std::size_t>(hidden_))) {
+  parameters_changed();
+}
+
+std::size_t TrainableRbm::weights() const {
+  return count_of(visible_, hidden_);
+}
+
+TrainableRbm::Parts TrainableRbm::parts(std::span<const float> all) const {
+  const std::span biases = all.subspan(weights());
+  const auto visible = static_cast<std::size_t>(visible_);
+  return {all.first(weights()), biases.first(visible), biases.subspan(visible)};
+}
+
+void TrainableRbm::parameters_changed() {
+  const Parts p = parts(parameters_);
+  rbm_.set_parameters(p.weights, p.visible_bias, p.hidden_bias);
+}
+
+// Values of the units, activations and logp of some rows, to stand from row `at` on; the latter two
+// times `factor`.
+void TrainableRbm::load(Rows<const Symbol> x, int at, double factor, ThreadPool& pool) {
+  const std::span bias = parts(parameters_).visible_bias;
+  for_rows(pool, x.rows, [&](int first, int count, int thread) {
+    const Rows<float> on{activations_.view()[at + first], count, hidden_,
+                         activations_.view().stride};
+    rbm_.hidden_log_odds({0, 0, scratch_[static_cast<std::size_t>(thread)]},
+                         {x[first], count, x.cols, x.stride}, on);
+    for (int r = 0; r < count; ++r) {
+      double logp = ops::active().activate(hidden_, on[r], on[r], true);
+      for (float& a : on.row(r)) a *= static_cast<float>(factor);
+      float* value = values_.view()[at + first + r];
+      for (std::size_t i = 0; i < bias.size(); ++i) {
+        value[i] = x[first + r][i];
+        logp += double{bias[i]} * x[first + r][i];
+      }
+      logp_[static_cast<std::size_t>(at + first + r)] = factor * logp;
+    }
+  });
+}
+
+double TrainableRbm::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
+                              std::span<float> gradient, ThreadPool& pool) {
+  const int rows = data.rows + samples.rows;
+  if (logp_.size() != static_cast<std::size_t>(rows)) {
+    values_ = RowBuffer<float>(rows, visible_);
+    activations_ = RowBuffer<float>(rows, hidden_);
+    logp_.resize(static_cast<std::size_t>(rows));
+  }
+  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(pool.threads())));
+  load(data, 0, 1.0 / data.rows, pool);
+  load(samples, data.rows, -1.0 / samples.rows, pool);
+
+  const Rows<float> on = activations_.view(), v = values_.view();
+  for_rows(pool, hidden_, [&](int first, int count, int) {
+    ops::transposed_multiply(count, visible_, rows, on.data + first, on.stride, v.data, v.stride,
+                             gradient.data() + static_cast<std::ptrdiff_t>(first) * visible_,
+                             visible_);
+  });
+  float *visible = gradient.data() + weights(), *hidden = visible + visible_;
+  std::fill(visible, hidden + hidden_, 0.0f);
+  for (int r = 0; r < rows; ++r) {
+    const auto factor = static_cast<float>(r < data.rows ? 1.0 / data.rows : -1.0 / samples.rows);
+    for (int i = 0; i < visible_; ++i) visible[i] += factor * v[r][i];
+    for (int h = 0; h < hidden_; ++h) hidden[h] += on[r][h];
+  }
+  return std::accumulate(logp_.begin(), logp_.end(), 0.0);
+}
+
+void TrainableRbm::write(const std::filesystem::path& path) const {
+  const Parts p = parts(parameters_);
+  write_rbm(path, p.weights, p.visible_bias, p.hidden_bias);
+}
+
+}  // namespace saltus
