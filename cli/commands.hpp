@@ -23,6 +23,7 @@ void add_compare(CLI::App& program, int& status);
 void add_verify(CLI::App& program, int& status);
 void add_diagnose(CLI::App& program, int& status);
 void add_report(CLI::App& program, int& status);
+void add_reproduce(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
 
 }  // namespace saltus::cli

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   add_verify(program, status);
   add_diagnose(program, status);
   add_report(program, status);
+  add_reproduce(program, status);
   add_lists(program, status);
   try {
     run(program, argc, argv);
