@@ -153,13 +153,19 @@ std::string code(const std::string& text) {
   return html + "</code>";
 }
 
+// A text that is longer is set in several lines.
+constexpr std::size_t kLong = 36;
+
 std::string row_html(const std::vector<Cell>& row) {
   std::string html = "<tr>";
   for (std::size_t c = 0; c < row.size(); ++c) {
     // The first cell names the row.
     const char* tag = c == 0 ? "th" : "td";
-    html += fmt::format("<{}{}{}>{}</{}>", tag, c == 0 ? " scope=\"row\"" : "",
-                        row[c].numeric ? " class=\"number\"" : "", escaped(row[c].text), tag);
+    const char* style = row[c].numeric               ? " class=\"number\""
+                        : row[c].text.size() > kLong ? " class=\"long\""
+                                                     : "";
+    html += fmt::format("<{}{}{}>{}</{}>", tag, c == 0 ? " scope=\"row\"" : "", style,
+                        escaped(row[c].text), tag);
   }
   return html + "</tr>\n";
 }

@@ -14,6 +14,7 @@
   function shown(value) {
     if (typeof value === "string") return value;
     if (value === null || !Number.isFinite(value)) return "none";
+    if (value === 0) return "0";  // not "-0"
     const size = Math.abs(value);
     if (Number.isInteger(value) && size < 1e15) return value.toLocaleString("en");
     if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3);
@@ -177,6 +178,7 @@
       type: "line", series: index, label: series.name, data: points(series.x, series.y),
       borderWidth: series.x.length > 400 ? 1 : series.x.length > 60 ? 1.4 : 1.8, pointRadius: few ? 2.5 : 0, pointHitRadius: 8,
       pointHoverRadius: 5, pointStyle: pointStyles[index % pointStyles.length], order: 0, clip: 6,
+      borderDash: index >= 8 ? [7, 4] : [],  // colours come again
     };
     if (!series.low) return [line];
     // A band that reaches down to zero has no lower end on a log axis: let it end at the least value.
@@ -297,6 +299,7 @@
       button.textContent = series.name;
       button.setAttribute("aria-pressed", "true");
       button.style.setProperty("--swatch", `var(--series-${(index % 8) + 1})`);
+      button.classList.toggle("dashed", index >= 8 && plot.kind === "line");
       button.addEventListener("click", () => {
         const visible = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", String(visible));

@@ -1,0 +1,181 @@
+// saltus reproduce: the paper's experiments, from data to figures.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "option_checks.hpp"
+#include "reproduce/output.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/io/data_folder.hpp"
+#include "text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct ReproduceRequest {
+  std::string name, seed = "1", out, data, alphas;
+  int seeds = 0, threads = 0;  // 0: the experiment's own; all cores
+  bool quick = false, json = false;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void list_experiments() {
+  for (const reproduce::Experiment& e : reproduce::experiments()) {
+    fmt::print("{:<15} {}\n{:<15} about {}; with --quick about {}\n", e.name, e.summary, "",
+               e.full_time, e.quick_time);
+  }
+  fmt::print(
+      "\nTimes are for two cores. 'saltus reproduce NAME' runs one; --help has the options.\n");
+}
+
+// "0.1,0.2" -> numbers above 0.
+std::vector<double> parse_alphas(const std::string& text) {
+  std::vector<double> list;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + comma, value);
+    if (error != std::errc{} || end != text.data() + comma || !(value > 0) ||
+        !std::isfinite(value)) {
+      throw UsageError("--alpha " + text + ": expected numbers above 0, separated by commas");
+    }
+    list.push_back(value);
+    at = comma + 1;
+  }
+  return list;
+}
+
+// What was asked for, with what is left to chance written out.
+std::string command_of(const ReproduceRequest& request, const reproduce::Options& options) {
+  std::string text = fmt::format("saltus reproduce {}{} --seeds {} --seed {}", request.name,
+                                 options.quick ? " --quick" : "", options.seeds, options.seed);
+  if (!request.alphas.empty()) text += " --alpha " + request.alphas;
+  if (!options.data.empty()) text += " --data DIR";
+  return text;
+}
+
+// A line on the terminal that says what is being done; silent elsewhere.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string name) : name_(std::move(name)) {}
+  ~ProgressLine() { clear(); }
+  bool operator()(const std::string& doing) {
+    if (isatty(STDERR_FILENO) == 1) {
+      fmt::print(stderr, "\r\033[K{}: {} ({})", name_, doing, duration(seconds_since(start_)));
+      std::fflush(stderr);
+      shown_ = true;
+    }
+    return !signal_seen();
+  }
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  std::string name_;
+  Clock::time_point start_ = Clock::now();
+  bool shown_ = false;
+};
+
+// The folder of results: made when it is not there, and removed again unless it was filled.
+class OutFolder {
+ public:
+  explicit OutFolder(std::filesystem::path path) : path_(std::move(path)) {
+    std::error_code failure;
+    made_ = std::filesystem::create_directories(path_, failure);
+    if (failure || !std::filesystem::is_directory(path_)) {
+      throw FileError(fmt::format("cannot make the folder {}: {}", path_.string(),
+                                  failure ? failure.message() : "there is a file of this name"),
+                      true);
+    }
+    check_place(path_ / "results.json");
+  }
+  ~OutFolder() {
+    std::error_code ignored;
+    if (made_) std::filesystem::remove(path_, ignored);  // fails where something is in it
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool made_;
+};
+
+int reproduce_one(const ReproduceRequest& request) {
+  const reproduce::Experiment& experiment = reproduce::find_experiment(request.name);
+  reproduce::Options options{request.quick,
+                             request.seeds,
+                             parse_seed(request.seed),
+                             request.threads,
+                             data_folder(request.data),
+                             parse_alphas(request.alphas)};
+  if (options.seeds == 0) options.seeds = request.quick ? experiment.quick_seeds : experiment.seeds;
+  reproduce::check_data(experiment, options.data);
+  if (experiment.data.empty()) options.data.clear();
+  const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
+  const auto start = Clock::now();
+  ProgressLine line(request.name);
+  catch_interrupts();
+  reproduce::Results results;
+  try {
+    reproduce::Context context(options, std::ref(line));
+    results = experiment.run(context);
+  } catch (const reproduce::Interrupted&) {
+    return 128 + signal_seen();
+  }
+  line.clear();
+  stop_catching_interrupts();
+  const reproduce::Made made{experiment, options, command_of(request, options),
+                             seconds_since(start)};
+  const auto written = reproduce::write_results(results, made, folder.path());
+  if (request.json) {
+    fmt::print("{}\n", reproduce::results_json(results, made).dump(1));
+    return ok;
+  }
+  fmt::print("{}\n{} seeds from {}, {}\n", reproduce::results_text(results), options.seeds,
+             options.seed, duration(made.seconds));
+  for (const std::filesystem::path& file : written) fmt::print("{}\n", file.string());
+  return ok;
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand(
+      "reproduce", "Run an experiment of the paper, from data to figures; alone: list them");
+  auto o = std::make_shared<ReproduceRequest>();
+  command->add_option("NAME", o->name, "The experiment");
+  command->add_flag("--quick", o->quick, "A smaller version, within a minute");
+  command
+      ->add_option("--seeds", o->seeds, "Runs, with seeds S, S + 1, ... (default: by experiment)")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", o->seed, "The first seed S, 0 to 2^64 - 1")->capture_default_str();
+  command->add_option("--out", o->out, "Folder for the results (default: reproduce-NAME)")
+      ->type_name("DIR");
+  command->add_option("--data", o->data, "Folder of data sets (default: $SALTUS_DATA)")
+      ->type_name("DIR");
+  command->add_option("--alpha", o->alphas, "Step sizes to use instead of the experiment's")
+      ->type_name("LIST");
+  command->add_flag("--json", o->json, "Print results.json, and nothing else");
+  command->add_option("--threads", o->threads, "Threads (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  command->callback([o, &status] {
+    if (o->name.empty()) return list_experiments();
+    status = reproduce_one(*o);
+  });
+}
+
+}  // namespace saltus::cli

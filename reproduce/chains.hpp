@@ -1,0 +1,38 @@
+// Chains of an experiment: a sampler's steps from given states, every state shown to a function.
+#pragma once
+
+#include <cstdint>
+
+#include "saltus/run/ensemble.hpp"
+
+namespace saltus::reproduce {
+
+// visit(chain, step, state, info) after every step of every chain.
+template <class Visit>
+class Visitor final : public StepObserver {
+ public:
+  explicit Visitor(Visit visit) : visit_(std::move(visit)) {}
+  bool wants_logp(std::uint64_t) const override { return false; }
+  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
+    for (int r = 0; r < tile.rows(); ++r) {
+      visit_(static_cast<int>(tile.first_chain) + r, step, tile.x[r],
+             info[static_cast<std::size_t>(r)]);
+    }
+  }
+
+ private:
+  Visit visit_;
+};
+
+// On the calling thread alone: experiments run whole chains side by side.
+template <class Visit>
+void run_chains(const Target& target, const Sampler& sampler, Rows<const Symbol> start,
+                std::uint64_t steps, std::uint64_t seed, Visit visit) {
+  Ensemble ensemble(target, start.rows, start.rows, 1, seed);
+  ensemble.start_from(start);
+  ensemble.evaluate();
+  Visitor<Visit> visitor(std::move(visit));
+  ensemble.advance(sampler, steps, visitor);
+}
+
+}  // namespace saltus::reproduce

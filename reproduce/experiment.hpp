@@ -1,0 +1,121 @@
+// An experiment of the paper "A Langevin-like sampler for discrete distributions" (Zhang, Liu &
+// Liu, ICML 2022), run anew: what it is given, what it hands back, and the list of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/page.hpp"
+#include "saltus/core/parallel.hpp"
+
+namespace saltus::reproduce {
+
+using Json = nlohmann::ordered_json;
+
+enum class Verdict {
+  agrees,
+  differs,
+  cannot_hold,    // the published statement contradicts mathematics; the note says why
+  not_published,  // the paper has no number or statement to compare with
+};
+
+// One number of ours beside the paper's.
+struct Row {
+  std::string quantity;           // "log_rmse"
+  Json setting = Json::object();  // {"sampler": "dmala", "alpha": 0.4}
+  std::optional<double> paper;
+  double ours = 0;
+  std::optional<double> spread;  // standard error over seeds; none: exact, or one seed only
+  Verdict verdict = Verdict::not_published;
+  std::string note;
+};
+
+struct Picture {
+  std::string file;  // its name in the folder of results
+  report::Image image;
+};
+
+// A part of the page, in this order.
+struct Section {
+  std::string heading;
+  std::vector<std::string> text;  // paragraphs
+  std::vector<report::Plot> plots;
+  std::vector<report::Table> tables;
+  std::vector<Picture> pictures;
+  std::string pictures_caption;
+};
+
+struct Results {
+  std::vector<std::string> findings;  // sentences at the top of the page
+  std::vector<Row> rows;
+  std::vector<Section> sections;
+};
+
+struct Options {
+  bool quick = false;
+  int seeds = 1;               // runs, with seed, seed + 1, ...
+  std::uint64_t seed = 1;      // of the first run
+  int threads = 0;             // 0: all cores
+  std::filesystem::path data;  // folder of data sets; empty: none was named
+  std::vector<double> alphas;  // step sizes asked for; empty: the experiment's own
+};
+
+// Thrown where an experiment was asked to stop.
+struct Interrupted {};
+
+// What a running experiment may ask for.
+class Context {
+ public:
+  // `watch` is told what is being done, from any thread but one at a time; false stops the
+  // experiment.
+  using Watch = std::function<bool(const std::string& doing)>;
+  Context(Options options, Watch watch);
+
+  const Options& options() const { return options_; }
+  bool quick() const { return options_.quick; }
+  int seeds() const { return options_.seeds; }
+  std::uint64_t seed(int run) const { return options_.seed + static_cast<std::uint64_t>(run); }
+  // The step sizes asked for, or these.
+  std::vector<double> alphas(std::vector<double> usual) const;
+
+  // Throws Interrupted once the experiment was asked to stop.
+  void progress(const std::string& doing);
+  // work(task) for every task on the threads; progress counts the tasks.
+  void parallel(const std::string& doing, int tasks, const std::function<void(int task)>& work);
+
+ private:
+  Options options_;
+  Watch watch_;
+  ThreadPool pool_;
+  std::mutex mutex_;
+  bool stopped_ = false;
+};
+
+struct Experiment {
+  std::string name, summary;
+  std::string full_time, quick_time;  // on two cores
+  int seeds, quick_seeds;             // when none are asked for
+  std::vector<std::string> data;      // sets of published_data() that it reads
+  Results (*run)(Context& context);
+};
+
+const std::vector<Experiment>& experiments();
+// Throws UsageError, naming what is known.
+const Experiment& find_experiment(const std::string& name);
+// Throws FileError when a file of one of its data sets is missing.
+void check_data(const Experiment& experiment, const std::filesystem::path& folder);
+
+Results run_theory(Context& context);
+Results run_preconditioner(Context& context);
+Results run_categorical(Context& context);
+Results run_ising(Context& context);
+
+}  // namespace saltus::reproduce

@@ -1,0 +1,27 @@
+// A number measured in several independent runs.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <span>
+
+namespace saltus::reproduce {
+
+struct Measured {
+  double mean = 0;
+  double sd = 0;                // of one run; 0 for a single one
+  std::optional<double> error;  // of the mean; none for a single run
+};
+
+inline Measured measured(std::span<const double> runs) {
+  Measured m;
+  const auto n = static_cast<double>(runs.size());
+  for (const double v : runs) m.mean += v / n;
+  if (runs.size() < 2) return m;
+  for (const double v : runs) m.sd += (v - m.mean) * (v - m.mean) / (n - 1);
+  m.sd = std::sqrt(m.sd);
+  m.error = m.sd / std::sqrt(n);
+  return m;
+}
+
+}  // namespace saltus::reproduce

@@ -1,0 +1,291 @@
+#include "reproduce/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "report/html.hpp"
+#include "report/machine.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/version.hpp"
+
+namespace saltus::reproduce {
+namespace {
+
+using report::Cell;
+using report::number_or_null;
+
+// "log_rmse" as people read it.
+std::string words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+// Rows on what the paper says, those first where we do not agree; or all others.
+std::vector<const Row*> rows_of(const Results& results, bool about_the_paper) {
+  std::vector<const Row*> rows;
+  const auto add = [&](Verdict verdict) {
+    for (const Row& row : results.rows) {
+      if (row.verdict == verdict) rows.push_back(&row);
+    }
+  };
+  if (!about_the_paper) return add(Verdict::not_published), rows;
+  for (const Verdict v : {Verdict::cannot_hold, Verdict::differs, Verdict::agrees}) add(v);
+  return rows;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (const double v : values) array.push_back(number_or_null(v));
+  return array;
+}
+
+Json row_json(const Row& row) {
+  return {{"quantity", row.quantity},
+          {"setting", row.setting},
+          {"paper", row.paper ? number_or_null(*row.paper) : Json(nullptr)},
+          {"ours", number_or_null(row.ours)},
+          {"spread", row.spread ? number_or_null(*row.spread) : Json(nullptr)},
+          {"verdict", verdict_text(row.verdict)},
+          {"note", row.note}};
+}
+
+Json series_json(const report::Series& series) {
+  Json j = {{"name", series.name}};
+  if (!series.x.empty()) j["x"] = numbers(series.x);
+  if (!series.y.empty()) j["y"] = numbers(series.y);
+  if (!series.low.empty()) j["low"] = numbers(series.low);
+  if (!series.high.empty()) j["high"] = numbers(series.high);
+  for (const report::Box& box : series.boxes) {
+    j["boxes"].push_back({{"low", number_or_null(box.low)},
+                          {"q1", number_or_null(box.q1)},
+                          {"median", number_or_null(box.median)},
+                          {"q3", number_or_null(box.q3)},
+                          {"high", number_or_null(box.high)}});
+  }
+  return j;
+}
+
+std::string spread_text(double spread) {
+  return spread >= 100 ? fmt::format("{:.0f}", spread) : fmt::format("{:.2g}", spread);
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const Json& entry : value) text += (text.empty() ? "(" : ", ") + value_text(entry);
+  return text + ")";
+}
+
+// How wide the first columns must be.
+struct Widths {
+  std::size_t quantity = 8, setting = 7;
+  explicit Widths(const Results& results) {
+    for (const Row& row : results.rows) {
+      quantity = std::max(quantity, row.quantity.size());
+      setting = std::max(setting, setting_text(row.setting).size());
+    }
+  }
+};
+
+std::string line_text(const Row& row, const Widths& widths) {
+  std::string line = fmt::format("{:<{}}  {:<{}}", row.quantity, widths.quantity,
+                                 setting_text(row.setting), widths.setting);
+  line += fmt::format("  {:>8}  {:>12}", row.paper ? number_text(*row.paper) : "-",
+                      number_text(row.ours, row.spread));
+  line += fmt::format(" {:<10}", row.spread ? "± " + spread_text(*row.spread) : "");
+  return line + " " + verdict_text(row.verdict) + "\n";
+}
+
+Cell number_cell(std::optional<double> value, const std::string& shown) {
+  return value ? Cell(*value, shown) : Cell(std::nan(""), "-");
+}
+
+Cell spread_cell(const Row& row) {
+  return number_cell(row.spread, row.spread ? spread_text(*row.spread) : "-");
+}
+
+report::Table statements(const std::vector<const Row*>& rows) {
+  report::Table table{
+      "The paper's statements, first those that do not agree. ± is the standard error over seeds; "
+      "numbers without one are exact.",
+      {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"},
+      {},
+      {}};
+  for (const Row* row : rows) {
+    table.rows.push_back({words(row->quantity), setting_text(row->setting),
+                          number_cell(row->paper, row->paper ? number_text(*row->paper) : "-"),
+                          number_cell(row->ours, number_text(row->ours, row->spread)),
+                          spread_cell(*row), verdict_text(row->verdict), row->note});
+  }
+  return table;
+}
+
+report::Table other_numbers(const std::vector<const Row*>& rows) {
+  report::Table table{
+      "Numbers that the paper does not give. ± is the standard error over seeds; "
+      "numbers without one are exact.",
+      {"Quantity", "Setting", "Ours", "±", "Note"},
+      {},
+      {}};
+  for (const Row* row : rows) {
+    table.rows.push_back({words(row->quantity), setting_text(row->setting),
+                          number_cell(row->ours, number_text(row->ours, row->spread)),
+                          spread_cell(*row), row->note});
+  }
+  return table;
+}
+
+void add_facts(const Made& made, report::Page& page) {
+  const Options& o = made.options;
+  page.facts({{"Experiment", made.experiment.summary},
+              {"Runs", fmt::format("{} with seeds {} to {}", o.seeds, o.seed,
+                                   o.seed + static_cast<std::uint64_t>(o.seeds) - 1)},
+              {"Size", o.quick ? "quick: a smaller version (--quick)" : "full"},
+              {"Time", fmt::format("{:.1f} s", made.seconds)},
+              {"Machine", report::this_machine()},
+              {"Made by", fmt::format("saltus {}", version())},
+              {"Command", made.command, true}});
+}
+
+void add_rows(const Results& results, report::Page& page) {
+  const auto about = rows_of(results, true), other = rows_of(results, false);
+  if (!about.empty()) {
+    page.heading("What the paper says, and what came out");
+    page.table(statements(about));
+  }
+  if (!other.empty()) {
+    page.heading(about.empty() ? "All numbers" : "All other numbers");
+    page.table(other_numbers(other));
+  }
+}
+
+void add_section(const Section& section, report::Page& page) {
+  page.heading(section.heading);
+  for (const std::string& text : section.text) page.paragraph(text);
+  for (const report::Plot& plot : section.plots) page.plot(plot);
+  for (const report::Table& table : section.tables) page.table(table);
+  std::vector<report::Image> images;
+  for (const Picture& picture : section.pictures) images.push_back(picture.image);
+  if (!images.empty()) page.images(section.pictures_caption, images);
+}
+
+report::Page page_of(const Results& results, const Made& made) {
+  report::Page page("Reproduced: " + made.experiment.name);
+  add_facts(made, page);
+  if (!results.findings.empty()) page.heading("In short");
+  for (const std::string& finding : results.findings) page.paragraph(finding);
+  for (const Section& section : results.sections) add_section(section, page);
+  add_rows(results, page);
+  return page;
+}
+
+void write_bytes(const std::filesystem::path& path, const char* data, std::size_t size) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(data, static_cast<std::streamsize>(size));
+  if (!file.flush()) throw FileError("cannot write " + path.string(), true);
+}
+
+void write_json(const std::filesystem::path& path, const Json& json) {
+  const std::string text = json.dump(1) + "\n";
+  write_bytes(path, text.data(), text.size());
+}
+
+}  // namespace
+
+const char* verdict_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::agrees:
+      return "agrees";
+    case Verdict::differs:
+      return "differs";
+    case Verdict::cannot_hold:
+      return "cannot hold";
+    case Verdict::not_published:
+      break;
+  }
+  return "not published";
+}
+
+std::string setting_text(const Json& setting) {
+  std::string text;
+  for (const auto& [key, value] : setting.items()) {
+    text += (text.empty() ? "" : ", ") + words(key) + " " + value_text(value);
+  }
+  return text;
+}
+
+std::string number_text(double value, std::optional<double> spread) {
+  if (std::isnan(value)) return "-";
+  if (!spread || !(*spread > 0)) return fmt::format("{:.6g}", value);
+  const int digits = 1 - static_cast<int>(std::floor(std::log10(*spread)));
+  return digits > 6 ? fmt::format("{:.4g}", value)
+                    : fmt::format("{:.{}f}", value, std::max(0, digits));
+}
+
+Json results_json(const Results& results, const Made& made) {
+  Json rows = Json::array();
+  for (const Row& row : results.rows) rows.push_back(row_json(row));
+  return {{"experiment", made.experiment.name},
+          {"version", version()},
+          {"command", made.command},
+          {"quick", made.options.quick},
+          {"seed", made.options.seed},
+          {"seeds", made.options.seeds},
+          {"machine", report::this_machine()},
+          {"seconds", made.seconds},
+          {"rows", rows}};
+}
+
+Json curves_json(const Results& results) {
+  Json plots = Json::array();
+  for (const Section& section : results.sections) {
+    for (const report::Plot& plot : section.plots) {
+      Json series = Json::array();
+      for (const report::Series& s : plot.series) series.push_back(series_json(s));
+      Json j = {{"title", plot.title}, {"x", plot.x_label}, {"y", plot.y_label}};
+      if (!plot.categories.empty()) j["categories"] = plot.categories;
+      j["series"] = std::move(series);
+      plots.push_back(std::move(j));
+    }
+  }
+  return {{"curves", plots}};
+}
+
+std::string results_text(const Results& results) {
+  const Widths widths(results);
+  std::string text =
+      fmt::format("{:<{}}  {:<{}}  {:>8}  {:>12} {:<10} {}\n", "quantity", widths.quantity,
+                  "setting", widths.setting, "paper", "ours", "", "verdict");
+  for (const bool about : {true, false}) {
+    for (const Row* row : rows_of(results, about)) {
+      text += line_text(*row, widths);
+      if (about && row->verdict != Verdict::agrees && !row->note.empty()) {
+        text += "    " + row->note + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+std::vector<std::filesystem::path> write_results(const Results& results, const Made& made,
+                                                 const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> written;
+  const auto place = [&](const std::string& name) { return written.emplace_back(folder / name); };
+  write_json(place("results.json"), results_json(results, made));
+  write_json(place("curves.json"), curves_json(results));
+  for (const Section& section : results.sections) {
+    for (const Picture& picture : section.pictures) {
+      write_bytes(place(picture.file), reinterpret_cast<const char*>(picture.image.png.data()),
+                  picture.image.png.size());
+    }
+  }
+  if (report::pages_built()) page_of(results, made).write(place("page.html"));
+  return written;
+}
+
+}  // namespace saltus::reproduce
