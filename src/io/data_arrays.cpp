@@ -6,6 +6,7 @@
 
 #include "io/data_formats.hpp"
 #include "io/npy.hpp"
+#include "io/two_values.hpp"
 #include "io/zip.hpp"
 #include "saltus/core/error.hpp"
 
@@ -50,15 +51,17 @@ DataSet read_rows(const NpyArray& array, std::size_t leading) {
   DataSet data = with_shape(array, leading);
   const Rows<Symbol> rows = data.rows.view();
   std::vector<double> numbers(static_cast<std::size_t>(rows.cols));
+  TwoValues values;
   for (int r = 0; r < rows.rows; ++r) {
     array.read(static_cast<std::uint64_t>(r) * numbers.size(), std::span(numbers));
     for (int i = 0; i < rows.cols; ++i) {
       const double number = numbers[static_cast<std::size_t>(i)];
-      if (number != 0 && number != 1) {
-        refuse(array,
-               fmt::format("holds {} in row {}, entry {}, where 0 or 1 is expected", number, r, i));
+      const std::optional<Symbol> level = values.level(number);
+      if (!level) {
+        refuse(array, fmt::format("holds {} in row {}, entry {}, where {} is expected", number, r,
+                                  i, values.expected()));
       }
-      rows[r][i] = number != 0;
+      rows[r][i] = *level;
     }
   }
   return data;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "io/data_formats.hpp"
+#include "io/two_values.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -113,17 +114,15 @@ class TextRows {
   }
 
   void add(std::string_view word) {
-    if (word.size() == 1 && (word[0] == '0' || word[0] == '1')) {
-      entries_.push_back(word[0] == '1');
-      return;
-    }
+    const bool digit = word.size() == 1 && (word[0] == '0' || word[0] == '1');
     // Written by programs that know only one kind of number: 1.0, 0.000e+00.
-    const std::optional<double> number = number_in(word);
-    if (!number || (*number != 0 && *number != 1)) {
-      refuse(fmt::format("entry {} is '{}' where 0 or 1 is expected", entries_.size() - row_start_,
-                         shown(word)));
+    const std::optional<double> number = digit ? word[0] - '0' : number_in(word);
+    const std::optional<Symbol> level = number ? values_.level(*number) : std::nullopt;
+    if (!level) {
+      refuse(fmt::format("entry {} is '{}' where {} is expected", entries_.size() - row_start_,
+                         shown(word), values_.expected()));
     }
-    entries_.push_back(*number != 0);
+    entries_.push_back(*level == 1);
   }
 
   DataSet data_set() const {
@@ -149,6 +148,7 @@ class TextRows {
   Separator separator_;
   std::string text_;
   std::vector<std::uint8_t> entries_;
+  TwoValues values_;
   std::size_t columns_ = 0, rows_ = 0, row_start_ = 0, line_number_ = 0;
 };
 

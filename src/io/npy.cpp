@@ -145,6 +145,7 @@ HeaderFields read_fields(const FileRange& file, const std::string& name, HeaderT
 }
 
 NpyType type_of(const FileRange& file, const std::string& name, const std::string& descr) {
+  if (descr == "|b1") return NpyType::u1;  // true and false are bytes 1 and 0
   for (const TypeName& t : kTypes) {
     if (descr == t.descr) return t.type;
   }

@@ -84,6 +84,11 @@ void Ensemble::start_from(Rows<const Symbol> states, std::uint64_t step) {
   step_ = step;
   owner_.clear();
   carried_ = false;
+  for (const auto& storage : tiles_) {
+    Tile& tile = storage->tile;
+    tile.step = step;
+    tile.logp_current = tile.score_current = tile.kept_current = false;
+  }
 }
 
 void Ensemble::set_states(Rows<const Symbol> states) {

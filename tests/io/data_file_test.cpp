@@ -145,6 +145,23 @@ TEST_F(DataFile, NpyRefusals) {
                        "holds nan"));
 }
 
+// Spins as other programs write them: -1 and 1, never mixed with 0.
+TEST_F(DataFile, SpinsAreBits) {
+  const std::vector<std::int8_t> spins = {-1, 1, 1, -1, 1, -1};
+  EXPECT_EQ(shown(read("a.npy", npy(NpyType::i1, {2, 3}, spins))), kShown);
+  EXPECT_EQ(shown(read("a.csv", "-1,1,1\n-1,1,-1\n")), kShown);
+  EXPECT_TRUE(contains(refusal("a.csv", "-1,1,0\n"), "'0' where -1 or 1 is expected"));
+  EXPECT_TRUE(contains(refusal("a.csv", "1,0,-1\n"), "'-1' where 0 or 1 is expected"));
+}
+
+TEST_F(DataFile, NpyOfBooleans) {
+  std::string bytes = npy(NpyType::u1, {2, 3}, kBits);
+  const std::size_t type = bytes.find("|u1");
+  ASSERT_NE(type, std::string::npos);
+  bytes.replace(type, 3, "|b1");
+  EXPECT_EQ(shown(read("a.npy", bytes)), kShown);
+}
+
 TEST_F(DataFile, NpzChoosesItsArray) {
   const std::string good = npy(NpyType::u1, {2, 3}, kBits);
   const std::string other = npy(NpyType::f8, {1}, std::vector<double>{7});
