@@ -6,8 +6,9 @@
 #include <cmath>
 #include <optional>
 
+#include "io/png.hpp"
 #include "report/run_series.hpp"
-#include "report/small_png.hpp"
+#include "saltus/io/images.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -333,7 +334,7 @@ std::vector<std::byte> png_of(Picture p, const std::vector<double>& levels, doub
     const double share = std::clamp(sums[i] / counts[i] / std::max(top, 1.0), 0.0, 1.0);
     grey[i] = static_cast<std::uint8_t>(std::lround(255 * share));
   }
-  return report::grey_png(cols, rows, grey);
+  return encode_png(grey, cols, rows);
 }
 
 std::vector<double> last_state(const Draws& draws, int chain) {
@@ -412,6 +413,7 @@ void add_autocorrelation(const RunPage& run) {
 void add_pictures(const RunPage& run) {
   const std::optional<Picture> picture = picture_of(run.draws);
   if (!picture) return;
+  if (!can_write_png()) return;
   const DrawsInfo& info = run.draws.info();
   const int count = std::min(run.draws.chains(), kPictures);
   std::vector<std::vector<double>> states;

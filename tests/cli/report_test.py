@@ -21,12 +21,31 @@ def pictures_of(html):
     """Alternative text and pixels (rows of bytes) of each picture."""
     pictures = {}
     for alt, code in re.findall(r'<img alt="([^"]*)" src="data:image/png;base64,([^"]*)">', html):
-        png = base64.b64decode(code)
-        width, height = struct.unpack_from(">II", png, 16)
-        length, = struct.unpack_from(">I", png, 33)
-        rows = zlib.decompress(png[41:41 + length])
-        pictures[alt] = [rows[r * (width + 1) + 1:(r + 1) * (width + 1)] for r in range(height)]
+        pictures[alt] = pixels_of(base64.b64decode(code))
     return pictures
+
+
+def pixels_of(png):
+    """Rows of an 8-bit greyscale PNG file: its data chunks, unpacked and unfiltered."""
+    width, height = struct.unpack_from(">II", png, 16)
+    packed, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack_from(">I4s", png, at)
+        if kind == b"IDAT":
+            packed += png[at + 8:at + 8 + length]
+        at += length + 12
+    data = zlib.decompress(packed)
+    rows, above = [], bytes(width)
+    for r in range(height):
+        method, *line = data[r * (width + 1):(r + 1) * (width + 1)]
+        for i in range(width):
+            left, corner = (line[i - 1], above[i - 1]) if i else (0, 0)
+            guess = left + above[i] - corner
+            paeth = min((left, above[i], corner), key=lambda v: abs(guess - v))
+            line[i] = (line[i] + (0, left, above[i], (left + above[i]) // 2, paeth)[method]) % 256
+        above = bytes(line)
+        rows.append(above)
+    return rows
 
 
 class ReportTest(CliTest):

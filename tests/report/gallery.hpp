@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "io/png.hpp"
 #include "report/page.hpp"
-#include "report/small_png.hpp"
 
 namespace saltus::report {
 
@@ -87,7 +87,8 @@ inline Page gallery() {
               {{"worst", Cell(-1000, "-1,000")}}});
   for (const Plot& plot : {decay(), boxes(), bars(), scatter()}) page.plot(plot);
   const std::vector<std::uint8_t> pixels = {0, 128, 255, 64};
-  page.images("Pictures " + kAttack, {{grey_png(2, 2, pixels), "Four pixels " + kAttack, kAttack}});
+  page.images("Pictures " + kAttack,
+              {{encode_png(pixels, 2, 2), "Four pixels " + kAttack, kAttack}});
   return page;
 }
 
