@@ -65,6 +65,14 @@ const std::vector<Experiment>& experiments() {
        3,
        {},
        run_ising},
+      {"ising-learning",
+       "learning the couplings of a 25 x 25 Ising lattice from samples of it",
+       "30 min",
+       "15 s",
+       1,
+       1,
+       {},
+       run_ising_learning},
   };
   return list;
 }

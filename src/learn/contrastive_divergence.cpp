@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "saltus/core/error.hpp"
@@ -10,13 +11,27 @@
 namespace saltus {
 namespace {
 
-// Even numbers of tiles of about the same size, so that two threads have the same to do. A function
-// of the model and the number of chains alone.
+// Even numbers of tiles of about the same size, so that two threads have the same to do; and 16 or
+// more, for as many threads, once that leaves 16 chains for each. A function of the model and the
+// number of chains alone.
 int tile_of(const Target& target, const Sampler& sampler, int chains) {
   if (sampler.interacting()) return chains;
-  const int most = target.preferred_tile();
+  int most = target.preferred_tile();
+  if (chains >= 16 * 16) most = std::min(most, chains / 16);
   const int pairs = (chains + 2 * most - 1) / (2 * most);
   return (chains + 2 * pairs - 1) / (2 * pairs);
+}
+
+// Parameters that are treated together.
+constexpr std::size_t kBlock = 16384;
+
+std::size_t blocks_of(std::size_t parameters) {
+  return (parameters + kBlock - 1) / kBlock;
+}
+
+std::pair<std::size_t, std::size_t> bounds_of(int block, std::size_t parameters) {
+  const std::size_t first = static_cast<std::size_t>(block) * kBlock;
+  return {first, std::min(first + kBlock, parameters)};
 }
 
 class Clock {
@@ -126,19 +141,26 @@ void ContrastiveDivergence::sample(LearningInfo& info) {
   info.difference = static_cast<double>(different) / plan_.batch / data_.cols;
 }
 
-// Makes the gradient of the loss from the contrast; returns the penalty.
+// Makes the gradient of the loss from the contrast; returns the penalty. In blocks, whose sums are
+// added in their order: the same for any number of threads.
 double ContrastiveDivergence::penalty_and_loss_gradient() {
   const std::span<const float> p = model_.parameters();
   const std::size_t weights = plan_.l1 > 0 ? model_.weights() : 0;
   const auto l1 = static_cast<float>(plan_.l1);
-  double sum = 0;
-  for (std::size_t i = 0; i < weights; ++i) {
-    const float sign = p[i] > 0 ? l1 : p[i] < 0 ? -l1 : 0.0f;
-    gradient_[i] = sign - gradient_[i];
-    sum += double{std::abs(p[i])};
-  }
-  for (std::size_t i = weights; i < gradient_.size(); ++i) gradient_[i] = -gradient_[i];
-  return plan_.l1 * sum;
+  std::vector<double> sums(blocks_of(p.size()));
+  pool_.for_each(static_cast<int>(sums.size()), [&](int block, int) {
+    const auto [first, last] = bounds_of(block, p.size());
+    const std::size_t penalised = std::clamp(weights, first, last);
+    double sum = 0;
+    for (std::size_t i = first; i < penalised; ++i) {
+      const float sign = static_cast<float>(p[i] > 0) - static_cast<float>(p[i] < 0);
+      gradient_[i] = l1 * sign - gradient_[i];
+    }
+    for (std::size_t i = first; i < penalised; ++i) sum += double{std::abs(p[i])};
+    for (std::size_t i = penalised; i < last; ++i) gradient_[i] = -gradient_[i];
+    sums[static_cast<std::size_t>(block)] = sum;
+  });
+  return plan_.l1 * std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 LearningInfo ContrastiveDivergence::step() {

@@ -63,7 +63,8 @@ void TrainableIsing::load(Rows<const Symbol> rows, int at) {
   }
 }
 
-// Sums of products of spins are whole numbers, and exact in single precision.
+// Sums of products of spins are whole numbers, and exact in single precision. They are symmetric,
+// as G is.
 double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
                                 std::span<float> gradient, ThreadPool& pool) {
   const int rows = data.rows + samples.rows, tasks = (spins_ + kTogether - 1) / kTogether;
@@ -78,21 +79,29 @@ double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samp
   std::vector<double> gap(static_cast<std::size_t>(tasks));
   pool.for_each(tasks, [&](int task, int thread) {
     const int first = task * kTogether, count = std::min(kTogether, spins_ - first);
-    float* out = gradient.data() + static_cast<std::ptrdiff_t>(first) * spins_;
+    const int width = spins_ - first;  // the columns from the diagonal on; the others mirror them
+    float* out = gradient.data() + static_cast<std::ptrdiff_t>(first) * (spins_ + 1);
     const float* g = parameters_.data() + (out - gradient.data());
-    const Rows<float> room{products_.view()[thread * kTogether], count, spins_,
+    const Rows<float> room{products_.view()[thread * kTogether], count, width,
                            products_.view().stride};
-    ops::transposed_multiply(count, spins_, data.rows, v.data + first, v.stride, v.data, v.stride,
-                             out, spins_);
-    ops::transposed_multiply(count, spins_, samples.rows, v[data.rows] + first, v.stride,
-                             v[data.rows], v.stride, room.data, room.stride);
-    for (int r = 0; r < count; ++r, out += spins_, g += spins_) {
-      float sum = 0;
-      for (int j = 0; j < spins_; ++j) {
-        out[j] = out[j] / of_data - room[r][j] / of_samples;
-        sum += g[j] * out[j];
+    ops::transposed_multiply(count, width, data.rows, v.data + first, v.stride, v.data + first,
+                             v.stride, out, spins_);
+    ops::transposed_multiply(count, width, samples.rows, v[data.rows] + first, v.stride,
+                             v[data.rows] + first, v.stride, room.data, room.stride);
+    for (int r = 0; r < count; ++r) {
+      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(r) * spins_;
+      float within = 0, beyond = 0;
+      for (int j = 0; j < width; ++j) {
+        out[row + j] = out[row + j] / of_data - room[r][j] / of_samples;
+        (j < count ? within : beyond) += g[row + j] * out[row + j];
       }
-      gap[static_cast<std::size_t>(task)] += double{sum};
+      gap[static_cast<std::size_t>(task)] += double{within} + 2 * double{beyond};
+    }
+    for (int j = count; j < width; ++j) {
+      float* mirrored = gradient.data() + static_cast<std::ptrdiff_t>(first + j) * spins_ + first;
+      for (int r = 0; r < count; ++r) {
+        mirrored[r] = out[static_cast<std::ptrdiff_t>(r) * spins_ + j];
+      }
     }
   });
   double difference = std::accumulate(gap.begin(), gap.end(), 0.0);
