@@ -65,6 +65,14 @@ const std::vector<Experiment>& experiments() {
        3,
        {},
        run_ising},
+      {"rbm",
+       "a restricted Boltzmann machine of MNIST digits: six samplers by MMD, and acceptance",
+       "5 min",
+       "45 s",
+       8,
+       2,
+       {"mnist"},
+       run_rbm},
   };
   return list;
 }
