@@ -1,6 +1,7 @@
 // Chains of an experiment: a sampler's steps from given states, every state shown to a function.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "saltus/run/ensemble.hpp"
@@ -33,6 +34,12 @@ void run_chains(const Target& target, const Sampler& sampler, Rows<const Symbol>
   ensemble.evaluate();
   Visitor<Visit> visitor(std::move(visit));
   ensemble.advance(sampler, steps, visitor);
+}
+
+inline RowBuffer<Symbol> states_of(const Ensemble& ensemble, int dim) {
+  RowBuffer<Symbol> x(ensemble.chains(), dim);
+  for (int c = 0; c < ensemble.chains(); ++c) std::copy_n(ensemble.state(c), dim, x.view()[c]);
+  return x;
 }
 
 }  // namespace saltus::reproduce

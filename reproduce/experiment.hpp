@@ -117,6 +117,7 @@ Results run_theory(Context& context);
 Results run_preconditioner(Context& context);
 Results run_categorical(Context& context);
 Results run_ising(Context& context);
+Results run_rbm(Context& context);
 Results run_ising_learning(Context& context);
 
 }  // namespace saltus::reproduce

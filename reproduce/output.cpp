@@ -112,7 +112,7 @@ Cell spread_cell(const Row& row) {
 report::Table statements(const std::vector<const Row*>& rows) {
   report::Table table{
       "The paper's statements, first those that do not agree. ± is the standard error over seeds; "
-      "numbers without one are exact.",
+      "numbers without one are exact or of a single run.",
       {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"},
       {},
       {}};
@@ -128,7 +128,7 @@ report::Table statements(const std::vector<const Row*>& rows) {
 report::Table other_numbers(const std::vector<const Row*>& rows) {
   report::Table table{
       "Numbers that the paper does not give. ± is the standard error over seeds; "
-      "numbers without one are exact.",
+      "numbers without one are exact or of a single run.",
       {"Quantity", "Setting", "Ours", "±", "Note"},
       {},
       {}};
