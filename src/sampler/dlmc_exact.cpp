@@ -6,36 +6,14 @@
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/dlmc.hpp"
 #include "sampler/balancing.hpp"
+#include "sampler/product_matrix.hpp"
 
 namespace saltus {
 namespace {
 
-double log_sum_exp(std::span<const double> a) {
-  const double top = *std::max_element(a.begin(), a.end());
-  double sum = 0;
-  for (double v : a) sum += std::exp(v - top);
-  return top + std::log(sum);
-}
-
 // log(1 - exp(-t)), t > 0
 double log_one_minus_exp(double t) {
   return t < 0.5 ? std::log(-std::expm1(-t)) : std::log1p(-std::exp(-t));
-}
-
-std::size_t total_levels(const Domain& domain) {
-  std::size_t n = 0;
-  for (int i = 0; i < domain.dim(); ++i) n += static_cast<std::size_t>(domain.levels(i));
-  return n;
-}
-
-double log_q(const Domain& domain, std::span<const double> log_probability, const Symbol* to) {
-  double sum = 0;
-  std::size_t begin = 0;
-  for (int i = 0; i < domain.dim(); ++i) {
-    sum += log_probability[begin + to[i]];
-    begin += static_cast<std::size_t>(domain.levels(i));
-  }
-  return sum;
 }
 
 }  // namespace
@@ -76,30 +54,10 @@ void Dlmc::log_probabilities(const Domain& domain, const Symbol* x, const double
 
 void Dlmc::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                              std::span<double> acceptance) const {
-  const Domain& domain = table.domain();
-  const std::size_t states = table.size(), width = total_levels(domain);
-  std::vector<double> law(states * width);
-  const auto law_at = [&](std::size_t s) { return std::span(law).subspan(s * width, width); };
-  for (std::size_t s = 0; s < states; ++s) {
-    log_probabilities(domain, table.state(s), table.score(s), law_at(s));
-  }
-  for (std::size_t s = 0; s < states; ++s) {
-    double* row = matrix[static_cast<int>(s)];
-    double rejected = 0;
-    acceptance[s] = 0;
-    for (std::size_t t = 0; t < states; ++t) {
-      const double forward = log_q(domain, law_at(s), table.state(t));
-      row[t] = 0;
-      if (std::isinf(forward)) continue;
-      const double log_ratio =
-          table.logp(t) - table.logp(s) + log_q(domain, law_at(t), table.state(s)) - forward;
-      const double accept = std::exp(std::min(0.0, log_ratio));
-      row[t] = std::exp(forward) * accept;
-      acceptance[s] += row[t];
-      rejected += std::exp(forward) * (1 - accept);
-    }
-    row[s] += rejected;
-  }
+  const auto law = [&](std::size_t s, std::span<double> out) {
+    log_probabilities(table.domain(), table.state(s), table.score(s), out);
+  };
+  product_matrix(table, true, law, matrix, acceptance);
 }
 
 }  // namespace saltus
