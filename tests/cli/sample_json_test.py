@@ -6,7 +6,7 @@ import numbers
 import saltus_cli
 from saltus_cli import CliTest, chain_means, lattice, mean_and_error, read_npz, with_defaults
 
-EXACT_MEAN = 0.48296984223599815  # checks.md C12
+EXACT_MEAN = 0.48296984223599815  # exact, by enumeration
 
 # What the requirement names, with the type of each; null is allowed where a number can be undefined.
 NUMBER, WHOLE, TEXT, OBJECT, LIST = "number", "whole", "text", "object", "list"
@@ -136,7 +136,7 @@ class NoNumberWithoutMeaning(CliTest):
 
 
 class PublishedNumbers(CliTest):
-    """checks.md C1 and C12. The tolerance 0.01 is C12's own. It is wide for an acceptance probability: its
+    """Exact answers. The tolerance 0.01 is wide for an acceptance probability: its
     standard deviation is at most 0.5 and its integrated autocorrelation time at most 10 steps, so that
     8 x 20,000 steps have a standard error of at most 0.5 / sqrt(16,000) = 0.004. A number of proposed
     flips has a standard deviation of 2 and an autocorrelation time of about 2: it takes 800,000 steps

@@ -84,7 +84,7 @@ class Verify(CliTest):
                 self.assertIn("levels 0 to 63", out)
 
     def test_bias_of_dula(self):
-        # checks.md C1: L1 distance 0.0592 at step size 0.2, 0.165 at 0.4.
+        # Exact: L1 distance 0.0592 at step size 0.2, 0.165 at 0.4.
         for step_size, l1 in (0.2, "0.0591"), (0.4, "0.1647"):
             checks = self.verify("ising-2x2", "dula", "--set", f"step_size={step_size}")
             self.assertRegex(checks["invariance"]["detail"], rf"{l1[:-1]}\d")
