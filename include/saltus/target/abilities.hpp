@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 namespace saltus {
 
 struct At;
+class DeviceChains;
 
 // One row of a tile with what is kept up to date along with it. score and kept are null where
 // nobody keeps them; x always counts.
@@ -96,6 +98,13 @@ class HiddenUnits {
   // The same for one row in double precision, for exact checks.
   virtual void hidden_log_odds_exact(const Symbol* x, double* out) const = 0;
   virtual void visible_log_odds_exact(const Symbol* hidden, double* out) const = 0;
+};
+
+// A target whose evaluations happen on a device, where whole chains can stay.
+class OnDevice {
+ public:
+  virtual ~OnDevice() = default;
+  virtual std::unique_ptr<DeviceChains> make_chains(int chains, std::uint64_t seed) const = 0;
 };
 
 }  // namespace saltus

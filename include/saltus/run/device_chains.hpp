@@ -1,0 +1,59 @@
+// Chains that live in the memory of a device, a GPU say: the part of an Ensemble and of an
+// Annealing that runs there. Nothing waits for the host inside a call.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "saltus/sampler/sampler.hpp"
+#include "saltus/target/independent.hpp"
+
+namespace saltus {
+
+class StepObserver;
+
+class DeviceChains {
+ public:
+  virtual ~DeviceChains() = default;
+
+  // True when the device has a kernel for this sampler. Others run on the host, through
+  // Target::evaluate.
+  virtual bool serves(const Sampler& sampler) const = 0;
+
+  // The random numbers of row r are those of chain first_chain + r.
+  virtual void count_chains_from(std::uint32_t first_chain) = 0;
+  virtual void put_states(Rows<const Symbol> states) = 0;
+  virtual void get_states(Rows<Symbol> states) const = 0;
+
+  // Computes logp (written to `logp`, one per chain) and score of all states, which stay on the
+  // device. Must be called after put_states and after the target's parameters have changed.
+  virtual void evaluate(std::span<double> logp) = 0;
+
+  // Steps `step`, ..., `step + steps - 1` of all chains, in the same law and with the same random
+  // numbers as Sampler::step. The observer is told of every step in turn, with tiles on the host
+  // whose states (and logp, where it wants it) are there; score and kept values are not.
+  virtual void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
+                       StepObserver& observer) = 0;
+
+  // Moves along the path of Tempered distributions from `base` to the target: move k adds
+  // (betas[k + 1] - betas[k]) (log p - log p_0)(x) to a chain's log weight, then makes
+  // steps_per_beta steps at betas[k + 1], the first of them number `step`. After the last move
+  // there are no steps when `stop_short`. Adds the acceptance probabilities of all steps to
+  // `acceptance`. put_states (and so evaluate) come first.
+  struct Annealed {
+    std::span<double> log_weights, acceptance;  // one per chain
+  };
+  struct Path {
+    const Independent* base;
+    std::span<const double> betas;
+    int steps_per_beta;
+    bool stop_short;
+  };
+  virtual void anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
+                      const Annealed& out) = 0;
+
+  virtual Evaluations evaluations() const = 0;  // since reset
+  virtual void reset_evaluations() = 0;
+};
+
+}  // namespace saltus

@@ -1,0 +1,63 @@
+// The parts of saltus that need libtorch (and, where there is one, a GPU). They are a module that
+// is loaded when first asked for, because loading libtorch takes half a second; and a build without
+// libtorch has everything else.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "saltus/learn/learning_network.hpp"
+#include "saltus/target/resnet_energy.hpp"
+#include "saltus/target/target.hpp"
+
+namespace saltus {
+
+enum class Device { cpu, cuda };
+
+// How a network is computed. half: operands of products in IEEE half precision, sums in single.
+enum class Precision { single, tf32, half };
+
+struct DeviceChoice {
+  Device device = Device::cpu;
+  std::optional<Precision> precision;  // none: the fastest that suits the model
+};
+
+struct NetworkLearning {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // Adam's
+  double average_decay = 0.999;
+};
+
+class TorchModule {
+ public:
+  virtual ~TorchModule() = default;
+
+  virtual std::string version() const = 0;  // of libtorch, for reports
+  virtual bool has_cuda() const = 0;        // a GPU can be used
+  virtual std::string cuda_name() const = 0;
+
+  // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
+  // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
+  // Throws FileError and DataError saying what was expected and what came.
+  virtual std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
+                                         const DeviceChoice& choice) const = 0;
+
+  virtual std::unique_ptr<Target> resnet(ResnetEnergy energy, const DeviceChoice& choice) const = 0;
+  virtual std::unique_ptr<LearningNetwork> learn_resnet(ResnetEnergy start,
+                                                        const NetworkLearning& options,
+                                                        const DeviceChoice& choice) const = 0;
+
+  // The same distribution as `target`, which must outlive it, on the GPU. Throws UsageError for
+  // targets that have no version there.
+  virtual std::unique_ptr<Target> on_cuda(const Target& target) const = 0;
+};
+
+// Loads the module on the first call. Throws UsageError saying what is missing.
+const TorchModule& torch_module();
+
+// "cpu", "cuda"; "single", "tf32", "half". Throw UsageError.
+Device parse_device(const std::string& text);
+Precision parse_precision(const std::string& text);
+
+}  // namespace saltus

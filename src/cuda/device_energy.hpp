@@ -1,0 +1,24 @@
+// Log p and its score of rows of states in the memory of a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace saltus::cuda {
+
+class DeviceEnergy {
+ public:
+  virtual ~DeviceEnergy() = default;
+
+  // Makes room for so many rows. Called before `evaluate`, never while a graph is captured;
+  // pointers that earlier graphs hold may go stale when `rows` grows.
+  virtual void prepare(int rows) = 0;
+
+  // For every row of `values` (the coordinates' values, 0 and 1 or -1 and +1; dim of them, rows
+  // contiguous): logp and score. A null output is not wanted. All pointers are to device memory.
+  // Only enqueues work on the stream, so that it can be captured into a graph; rows do not depend
+  // on one another.
+  virtual void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,
+                        float* score) = 0;
+};
+
+}  // namespace saltus::cuda
