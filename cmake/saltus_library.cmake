@@ -5,6 +5,8 @@ target_compile_options(saltus_options INTERFACE -Wall -Wextra -Wpedantic -Wshado
   -Wsign-conversion
   # GCC 12 warns wrongly here: about string concatenation and inside its own AVX-512 header.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi -Wno-restrict -Wno-maybe-uninitialized>
+  # GCC 13 takes any reference that a function returns for one to its temporary arguments.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
 
 # Products and sums are never fused: every instruction set then gives the same bits.

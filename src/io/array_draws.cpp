@@ -28,7 +28,7 @@ ArrayDraws::ArrayDraws(DrawsInfo info, NpyArray x, std::optional<NpyArray> logp,
   take_shape();
   if (logp_) check_shape(*logp_);
   if (acceptance_) check_shape(*acceptance_);
-  info_.shape = {dim_};
+  info_.shape.assign(1, dim_);
   info_.levels = count_levels();
 }
 
