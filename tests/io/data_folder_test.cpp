@@ -8,6 +8,7 @@
 #include "io/npy.hpp"
 #include "io/zip.hpp"
 #include "packed.hpp"
+#include "real_data.hpp"
 #include "saltus/diagnose/mmd.hpp"
 #include "test_files.hpp"
 
@@ -73,6 +74,21 @@ TEST(DataFolder, SaysHowToNameAFolder) {
     EXPECT_TRUE(contains(message, set.files.back().name));
   }
   EXPECT_THROW(missing_data_message("cifar", ""), UsageError);
+}
+
+TEST(DataFolder, OtherFilesMayServeInstead) {
+  const TestFolder folder;
+  const std::string message = file_error([&] { need_data("omniglot", folder / ""); });
+  EXPECT_TRUE(contains(message,
+                       "for chardata.mat. Its files: chardata.mat or .gz (or instead: "
+                       "omniglot28_background.u8 or .gz, omniglot28_evaluation.u8 or .gz)"));
+  fill_file(folder / "omniglot28_background.u8", "");
+  file_error([&] { need_data("omniglot", folder / ""); });
+  fill_file(folder / "omniglot28_evaluation.u8.gz", "");
+  need_data("omniglot", folder / "");
+  file_error([&] { need_data("mnist", folder / ""); });
+  EXPECT_TRUE(contains(missing_data_message("blog", ""), "Its files: BlogFeedback.zip (or"));
+  EXPECT_FALSE(contains(missing_data_message("adult", ""), "instead"));
 }
 
 TEST(DataFolder, FilesLieInTheFolderOfTheSetOrAbove) {
@@ -173,36 +189,13 @@ TEST(DataFolder, LoadsTheReferenceRbm) {
   EXPECT_TRUE(contains(data_error(load), "init_mean holds 1.5"));
 }
 
-// The published files themselves.
-class RealData : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = data_folder("");
-    if (folder_.empty()) GTEST_SKIP() << "SALTUS_DATA names no folder with data sets";
+double ones(const DataSet& data) {
+  double sum = 0;
+  for (int r = 0; r < data.rows.view().rows; ++r) {
+    for (const Symbol x : data.rows.view().row(r)) sum += x;
   }
-  void need(const std::string& set) {
-    const std::string file = published_data_file(set);
-    try {
-      find_data_file(set, file, folder_);
-    } catch (const FileError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-  static std::string published_data_file(const std::string& set) {
-    for (const PublishedData& data : published_data()) {
-      if (data.name == set) return data.files[0].name;
-    }
-    return "";
-  }
-  static double ones(const DataSet& data) {
-    double sum = 0;
-    for (int r = 0; r < data.rows.view().rows; ++r) {
-      for (const Symbol x : data.rows.view().row(r)) sum += x;
-    }
-    return sum / data.rows.view().rows;
-  }
-  fs::path folder_;
-};
+  return sum / data.rows.view().rows;
+}
 
 TEST_F(RealData, Mnist) {
   need("mnist");
