@@ -96,12 +96,7 @@ const Experiment& find_experiment(const std::string& name) {
 }
 
 void check_data(const Experiment& experiment, const std::filesystem::path& folder) {
-  for (const std::string& wanted : experiment.data) {
-    for (const PublishedData& set : published_data()) {
-      if (set.name != wanted) continue;
-      for (const PublishedFile& file : set.files) find_data_file(set.name, file.name, folder);
-    }
-  }
+  for (const std::string& wanted : experiment.data) need_data(wanted, folder);
 }
 
 }  // namespace saltus::reproduce

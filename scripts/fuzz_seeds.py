@@ -4,10 +4,12 @@ import gzip
 import io
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 
 folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 source = (pathlib.Path(__file__).parent.parent / "src/io/built_in_models.cpp").read_text()
@@ -25,6 +27,17 @@ contents = (npy, npz.getvalue(), b"a,b,c\n0,1,1\n0,1.0,0\n", b"0 1 1\n0 1 0\n", 
 for number, content in enumerate(contents):
     (folder / "data" / f"plain-{number}").write_bytes(bytes([number]) + content)
     (folder / "data" / f"packed-{number}").write_bytes(bytes([number]) + gzip.compress(content))
+
+# An array "x" of 2 x 3 doubles as a MATLAB file, plain and compressed; the first byte says that the
+# header goes before it (fuzz/mat.cpp).
+def element(kind, content):
+    return struct.pack("<II", kind, len(content)) + content + b"\0" * (-len(content) % 8)
+
+array = element(14, element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 2, 3))
+                + element(1, b"x") + element(9, struct.pack("<6d", 0, 1, 1, 0, 1, 0)))
+packed = zlib.compress(array)
+(folder / "mat" / "plain").write_bytes(b"\x01" + array)
+(folder / "mat" / "packed").write_bytes(b"\x01" + struct.pack("<II", 15, len(packed)) + packed)
 
 if program.exists():
     with tempfile.TemporaryDirectory() as work:
