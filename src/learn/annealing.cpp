@@ -77,6 +77,16 @@ void check_annealing(const Sampler& sampler, const Target& target) {
   }
 }
 
+namespace {
+
+void check_start(double logp) {
+  if (std::isfinite(logp)) return;
+  throw DataError("log p of a state on the way to the model is not finite: the base gives states " +
+                  std::string("that the model does not allow"));
+}
+
+}  // namespace
+
 struct Annealing::Chains : Memory {
   double* log_weights;  // of these chains, as below
   double* acceptance;
@@ -124,6 +134,10 @@ Annealing::Annealing(const Tempered& path, const Sampler& sampler, const Anneali
   for (int t = 0; t < pool_.threads(); ++t) {
     lenders_.push_back(std::make_unique<Lender>(path_, sampler_, tile_size_, plan.seed));
   }
+  if (const OnDevice* device = path_.model().on_device()) {
+    device_ = device->make_chains(plan.chains, plan.seed);
+    if (!device_->serves(sampler_)) device_.reset();
+  }
 }
 
 Annealing::~Annealing() = default;
@@ -139,8 +153,20 @@ void Annealing::plan_rounds() {
   rounds_.push_back(way_.size() - 1);
 }
 
-const Symbol* Annealing::state(int chain) const {
+Symbol* Annealing::row(int chain) const {
   return tiles_[static_cast<std::size_t>(chain / tile_size_)]->tile.x[chain % tile_size_];
+}
+
+const Symbol* Annealing::state(int chain) const {
+  if (!states_here_) {
+    const RowBuffer<Symbol> states(plan_.chains, path_.domain().dim());
+    device_->get_states(states.view());
+    for (int c = 0; c < plan_.chains; ++c) {
+      std::copy_n(states.view()[c], states.view().cols, row(c));
+    }
+    states_here_ = true;
+  }
+  return row(chain);
 }
 
 void Annealing::set_states(Rows<const Symbol> states) {
@@ -158,8 +184,9 @@ void Annealing::set_states(Rows<const Symbol> states) {
                       std::to_string(states[chain][i]) + " at coordinate " + std::to_string(i) +
                       ", which has " + std::to_string(domain.levels(i)) + " levels");
     }
-    std::copy_n(states[chain], domain.dim(), const_cast<Symbol*>(state(chain)));
+    std::copy_n(states[chain], domain.dim(), row(chain));
   }
+  states_here_ = true, device_ready_ = false;
 }
 
 void Annealing::start(Rows<const Symbol> states) {
@@ -180,14 +207,40 @@ void Annealing::start() {
 
 bool Annealing::go(const std::function<bool(std::size_t, std::size_t)>& between_rounds) {
   while (round_ + 1 < rounds_.size()) {
-    pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
-      anneal(*tiles_[static_cast<std::size_t>(t)], *lenders_[static_cast<std::size_t>(thread)],
-             rounds_[round_], rounds_[round_ + 1]);
-    });
+    const std::size_t first = rounds_[round_], last = rounds_[round_ + 1];
+    if (device_) {
+      anneal_on_device(first, last);
+    } else {
+      pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
+        anneal(*tiles_[static_cast<std::size_t>(t)], *lenders_[static_cast<std::size_t>(thread)],
+               first, last);
+      });
+    }
     ++round_;
     if (between_rounds && !between_rounds(rounds_[round_], rounds_.back())) break;
   }
   return round_ + 1 == rounds_.size();
+}
+
+// The same moves as below. The device keeps the model's own log p and score, which do not depend on
+// beta.
+void Annealing::anneal_on_device(std::size_t first, std::size_t last) {
+  if (!device_ready_) {
+    const RowBuffer<Symbol> states(plan_.chains, path_.domain().dim());
+    for (int c = 0; c < plan_.chains; ++c) {
+      std::copy_n(row(c), states.view().cols, states.view()[c]);
+    }
+    device_->put_states(states.view());
+    std::vector<double> logp(static_cast<std::size_t>(plan_.chains));
+    device_->evaluate(logp);
+    for (double l : logp) check_start(l);
+    device_ready_ = true;
+  }
+  states_here_ = false;
+  const std::span betas(way_.data() + first, last - first + 1);
+  device_->anneal(sampler_, first * static_cast<std::uint64_t>(plan_.steps_per_beta),
+                  {&path_.base(), betas, plan_.steps_per_beta, last + 1 == way_.size()},
+                  {log_weights_, acceptance_});
 }
 
 // Moves first, ..., last - 1: move k goes from beta way[k] to way[k + 1]. The tile's logp and score
@@ -212,12 +265,7 @@ void Annealing::evaluate_afresh(Chains& chains, Lender& lender) const {
   Tile& tile = chains.tile;
   lender.path.evaluate_kept(lender.work.at(tile.step), tile.x, tile.logp, tile.score, tile.kept);
   tile.logp_current = tile.score_current = tile.kept_current = true;
-  for (int r = 0; r < tile.rows(); ++r) {
-    if (std::isfinite(tile.logp[r])) continue;
-    throw DataError(
-        "log p of a state on the way to the model is not finite: the base gives states " +
-        std::string("that the model does not allow"));
-  }
+  for (int r = 0; r < tile.rows(); ++r) check_start(tile.logp[r]);
 }
 
 // log w += (to - from) (log p - log p_0), where log p_beta - log p_0 = beta (log p - log p_0).

@@ -56,13 +56,25 @@ Ensemble::Ensemble(const Target& target, int chains, int tile, int threads, std:
     thread->work.proposal = thread->proposal.tile;
     thread->work.seed = seed;
   }
+  if (const OnDevice* device = target.on_device()) device_ = device->make_chains(chains, seed);
 }
 
-const Symbol* Ensemble::state(int chain) const {
+Symbol* Ensemble::row(int chain) const {
   return tiles_[static_cast<std::size_t>(chain / tile_size_)]->tile.x[chain % tile_size_];
 }
 
+const Symbol* Ensemble::state(int chain) const {
+  if (!states_here_) {
+    const RowBuffer<Symbol> states(chains_, target_.domain().dim());
+    device_->get_states(states.view());
+    for (int c = 0; c < chains_; ++c) std::copy_n(states.view()[c], states.view().cols, row(c));
+    states_here_ = true;
+  }
+  return row(chain);
+}
+
 void Ensemble::start_random() {
+  states_here_ = true, device_ready_ = false;
   const Domain& domain = target_.domain();
   for (const auto& storage : tiles_) {
     Tile& tile = storage->tile;
@@ -106,18 +118,30 @@ void Ensemble::set_states(Rows<const Symbol> states) {
                         ", which has " + std::to_string(domain.levels(i)) + " levels");
       }
     }
-    std::copy_n(states[chain], domain.dim(), const_cast<Symbol*>(state(chain)));
+    std::copy_n(states[chain], domain.dim(), row(chain));
   }
+  states_here_ = true, device_ready_ = false;
 }
 
 void Ensemble::count_chains_from(std::uint32_t first) {
+  if (device_) device_->count_chains_from(first);
   for (const auto& storage : tiles_) {
     storage->tile.first_chain = first;
     first += static_cast<std::uint32_t>(storage->tile.rows());
   }
 }
 
+void Ensemble::check_finite(int chain, double logp) const {
+  if (std::isfinite(logp)) return;
+  throw DataError(
+      "log p of the state of chain " +
+      std::to_string(tiles_.front()->tile.first_chain + static_cast<std::uint32_t>(chain)) +
+      " is not finite; start from states that the model allows");
+}
+
 void Ensemble::evaluate() {
+  if (on_device()) return evaluate_on_device();
+  leave_device();
   pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
     Tile& tile = tiles_[static_cast<std::size_t>(t)]->tile;
     tile.step = step_;
@@ -125,13 +149,31 @@ void Ensemble::evaluate() {
     target_.evaluate_kept(work.at(step_), tile.x, tile.logp, tile.score, tile.kept);
     tile.logp_current = tile.score_current = tile.kept_current = true;
   });
+  int chain = 0;
   for (const auto& storage : tiles_) {
-    for (int r = 0; r < storage->tile.rows(); ++r) {
-      if (std::isfinite(storage->tile.logp[r])) continue;
-      throw DataError("log p of the state of chain " +
-                      std::to_string(storage->tile.first_chain + static_cast<std::uint32_t>(r)) +
-                      " is not finite; start from states that the model allows");
-    }
+    for (int r = 0; r < storage->tile.rows(); ++r) check_finite(chain++, storage->tile.logp[r]);
+  }
+}
+
+// Values computed here, if any, are then taken to be out of date.
+void Ensemble::evaluate_on_device() {
+  if (!device_ready_) {
+    const RowBuffer<Symbol> states(chains_, target_.domain().dim());
+    for (int c = 0; c < chains_; ++c) std::copy_n(row(c), states.view().cols, states.view()[c]);
+    device_->put_states(states.view());
+  }
+  std::vector<double> logp(static_cast<std::size_t>(chains_));
+  device_->evaluate(logp);
+  for (int c = 0; c < chains_; ++c) check_finite(c, logp[static_cast<std::size_t>(c)]);
+  device_ready_ = true;
+  forget_values();
+}
+
+void Ensemble::forget_values() {
+  for (const auto& storage : tiles_) {
+    Tile& tile = storage->tile;
+    tile.step = step_;
+    tile.logp_current = tile.score_current = tile.kept_current = false;
   }
 }
 
@@ -148,7 +190,27 @@ void Ensemble::make_ready(const Sampler& sampler, Tile& tile, Workspace& work) c
   tile.kept_current |= kept;
 }
 
+// After steps there, states are all that counts: what goes with them is computed from them.
+void Ensemble::advance_on_device(const Sampler& sampler, std::uint64_t steps,
+                                 StepObserver& observer) {
+  if (!device_ready_) evaluate_on_device();
+  states_here_ = false;
+  owner_.clear();
+  carried_ = false;
+  device_->advance(sampler, step_, steps, observer);
+  step_ += steps;
+  forget_values();
+}
+
+// Before steps here, which leave the device behind.
+void Ensemble::leave_device() {
+  state(0);
+  device_ready_ = false;
+}
+
 void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer) {
+  if (on_device() && device_->serves(sampler)) return advance_on_device(sampler, steps, observer);
+  leave_device();
   const bool new_owner = owner_ != sampler.own_key();
   if (new_owner) {
     for (const auto& storage : tiles_) storage->make_own(sampler.own_size(target_));
@@ -177,10 +239,13 @@ Evaluations Ensemble::evaluations() const {
     total.gradient += thread->work.evaluations.gradient;
     total.local += thread->work.evaluations.local;
   }
-  return total;
+  if (!device_) return total;
+  const Evaluations there = device_->evaluations();
+  return {total.logp + there.logp, total.gradient + there.gradient, total.local + there.local};
 }
 
 void Ensemble::reset_evaluations() {
+  if (device_) device_->reset_evaluations();
   for (const auto& thread : threads_) thread->work.evaluations = {};
 }
 

@@ -27,8 +27,9 @@ class Run::Observer final : public StepObserver {
     std::fill(run.round_acceptance_.begin(), run.round_acceptance_.end(), 0.0);
   }
 
-  bool wants_logp(std::uint64_t step) const override {
-    return draws_ && wants_logp_ && (step + 1) % run_.plan_.thin == 0;
+  bool wants_logp(std::uint64_t step) const override { return wants_logp_ && wants_states(step); }
+  bool wants_states(std::uint64_t step) const override {
+    return draws_ && (step + 1) % run_.plan_.thin == 0;
   }
 
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {

@@ -10,6 +10,7 @@
 
 #include "saltus/core/bytes.hpp"
 #include "saltus/core/parallel.hpp"
+#include "saltus/run/device_chains.hpp"
 #include "saltus/sampler/sampler.hpp"
 #include "saltus/target/tempered.hpp"
 
@@ -67,8 +68,10 @@ class Annealing {
   void evaluate_afresh(Chains& chains, Lender& lender) const;
   void weigh(Chains& chains, const Lender& lender, double from, double to);
   void transitions(Chains& chains, Lender& lender);
+  Symbol* row(int chain) const;
   const Symbol* state(int chain) const;
   void set_states(Rows<const Symbol> states);
+  void anneal_on_device(std::size_t first, std::size_t last);
 
   Tempered path_;
   const Sampler& sampler_;
@@ -81,6 +84,10 @@ class Annealing {
   std::vector<std::unique_ptr<Chains>> tiles_;
   std::vector<std::unique_ptr<Lender>> lenders_;
   ThreadPool pool_;
+  std::unique_ptr<DeviceChains> device_;  // where the model is on one that serves the sampler
+  // The newest states are here; they are on the device. One always holds.
+  mutable bool states_here_ = true;
+  bool device_ready_ = false;
 };
 
 // Throws UsageError when a sampler's transitions cannot serve annealed importance sampling.

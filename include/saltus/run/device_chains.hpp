@@ -30,8 +30,9 @@ class DeviceChains {
   virtual void evaluate(std::span<double> logp) = 0;
 
   // Steps `step`, ..., `step + steps - 1` of all chains, in the same law and with the same random
-  // numbers as Sampler::step. The observer is told of every step in turn, with tiles on the host
-  // whose states (and logp, where it wants it) are there; score and kept values are not.
+  // numbers as Sampler::step. The observer is told of every step in turn, by the calling thread,
+  // with one tile on the host whose states and logp are there where it wants them; score and kept
+  // values are not.
   virtual void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
                        StepObserver& observer) = 0;
 
@@ -52,7 +53,7 @@ class DeviceChains {
   virtual void anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
                       const Annealed& out) = 0;
 
-  virtual Evaluations evaluations() const = 0;  // since reset
+  virtual Evaluations evaluations() const = 0;  // of steps, since reset
   virtual void reset_evaluations() = 0;
 };
 

@@ -50,6 +50,12 @@ class Dlp final : public Sampler {
   std::optional<Tuning> tuning() const override;
   std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
 
+  const Domain& domain() const { return domain_; }
+  const DlpOptions& options() const { return options_; }
+  // What a change by one step of the index costs, in the log of its probability: one number for all
+  // coordinates, or one for each with room up to the padding.
+  std::span<const float> penalty() const { return penalty_single_; }
+
   // log q_i(k | x) of every level k of every coordinate in double precision, coordinate after
   // coordinate (minus infinity outside the window). `domain` may be a truncated version of the one
   // this sampler was made for.

@@ -38,6 +38,9 @@ class Gibbs final : public Sampler {
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
+  const GibbsOptions& options() const { return options_; }
+  int updates() const { return updates_; }  // of a step
+
  private:
   bool by_colours() const { return options_.scan == GibbsOptions::Scan::colours; }
   const GibbsSweeps* sweeps_of(const Target& target) const;

@@ -50,6 +50,8 @@ class Gwg final : public Sampler {
   std::optional<Tuning> tuning() const override;
   std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
 
+  const GwgOptions& options() const { return options_; }
+
  private:
   class Choice;
 

@@ -36,6 +36,8 @@ class Tempered final : public Target, public LocalMoves {
   bool stochastic() const override { return model_.stochastic(); }
   std::vector<int> shape() const override { return model_.shape(); }
   int preferred_tile() const override { return model_.preferred_tile(); }
+  // At beta = 1 this is the model.
+  const OnDevice* on_device() const override { return beta_ == 1 ? model_.on_device() : nullptr; }
 
   // The model's kept values and, where the model makes use of it, its score: neither depends on
   // beta.
