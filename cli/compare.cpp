@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "interrupt.hpp"
+#include "model_options.hpp"
 #include "option_checks.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
@@ -24,7 +25,8 @@ namespace {
 constexpr double kExactWork = 1e9;
 
 struct CompareRequest {
-  std::string model = "ising-lattice", samplers = "all", out, seed = "1";
+  ModelRequest model;
+  std::string samplers = "all", out, seed = "1";
   RacePlan plan;
   bool json = false;
 };
@@ -149,7 +151,7 @@ int compare(CompareRequest request) {
 void add_compare(CLI::App& program, int& status) {
   CLI::App* command = program.add_subcommand("compare", "Race samplers on a model");
   auto o = std::make_shared<CompareRequest>();
-  command->add_option("MODEL", o->model, "Model file or built-in name")->capture_default_str();
+  add_model_options(*command, o->model);
   command
       ->add_option("--samplers", o->samplers,
                    "Names separated by commas, with parameters as NAME:KEY=VALUE")

@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "model_options.hpp"
 #include "option_checks.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
@@ -30,7 +31,8 @@ constexpr double kExactWork = 1e9;
 constexpr double kFewChains = 10;
 
 struct LogzRequest {
-  std::string model = "ising-lattice", sampler = "dmala", schedule, base = "uniform", seed = "1";
+  ModelRequest model;
+  std::string sampler = "dmala", schedule, base = "uniform", seed = "1";
   std::vector<std::string> set;
   int betas = 1000;
   AisPlan plan;
@@ -257,7 +259,7 @@ void add_logz(CLI::App& program, int& status) {
       program.add_subcommand("logz", "Estimate log Z of a model, from below and from above");
   auto o = std::make_shared<LogzRequest>();
   AnnealingPlan& plan = o->plan.annealing;
-  command->add_option("MODEL", o->model, "Model file or built-in name")->capture_default_str();
+  add_model_options(*command, o->model);
   command->add_option("--sampler", o->sampler, "Sampler of the transitions; it must be exact")
       ->capture_default_str();
   command->add_option("--set", o->set, "Sampler parameter KEY=VALUE, repeatable")

@@ -96,7 +96,8 @@ class SampleRun {
   explicit SampleRun(SampleRequest request)
       : request_(std::move(request)),
         model_(request_.resume.empty() ? load_model(request_.model)
-                                       : parse_model(request_.model_text, request_.resume)),
+                                       : parse_model(request_.model_text, request_.resume, {},
+                                                     request_.model.choice())),
         target_(*model_.target) {
     request_.model_text = model_.text;
     if (request_.init != "random") {

@@ -55,7 +55,7 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
   SampleRequest& r = given_;
   const auto whole = CLI::Range(std::int64_t{1}, kMost);
   const auto whole_or_none = CLI::Range(std::int64_t{0}, kMost);
-  command.add_option("MODEL", r.model, "Model file or built-in name")->capture_default_str();
+  add_model_options(command, r.model);
   command
       .add_option("--sampler", r.sampler,
                   "Sampler ('saltus samplers' lists them), or auto: the best in a short race")
@@ -130,6 +130,8 @@ SampleRequest SampleOptions::request() {
     }
     saved.plan.draws = r.plan.draws;
   }
+  same("--device", r.model.device, saved.model.device);
+  same("--precision", r.model.precision, saved.model.precision);
   if (was_given("MODEL")) same("MODEL", load_model(r.model).text, saved.model_text);
   if (was_given("--init")) throw UsageError("--init has no place in a run that is continued");
   if (was_given("--out")) saved.out = r.out;
@@ -147,6 +149,8 @@ std::string describe(const SampleRequest& r) {
   nlohmann::ordered_json d;
   d["version"] = version();
   d["model"] = r.model_text;
+  d["device"] = r.model.device;
+  d["precision"] = r.model.precision;
   d["sampler"] = r.sampler;
   d["settings"] = r.settings;
   d["chains"] = r.plan.chains;
@@ -170,7 +174,9 @@ SampleRequest from_description(const std::string& text, const std::string& sourc
     if (made_by != version()) {
       throw DataError(source + ": saved by saltus " + made_by + ", but this is " + version());
     }
-    r.model = r.model_text = d.string("model");
+    r.model_text = d.string("model");
+    r.model.device = d.string("device");
+    r.model.precision = d.string("precision");
     r.sampler = d.string("sampler");
     r.settings = d.at("settings").get<Settings>();
     const auto count = [&](const char* field, std::int64_t low) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model_options.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
 
@@ -12,8 +13,8 @@ namespace saltus::cli {
 
 struct SampleRequest {
   // What determines the draws; kept in the checkpoint.
-  std::string model = "ising-lattice";  // file or name; JSON text when resuming
-  std::string model_text;               // the model's complete JSON
+  ModelRequest model;      // when resuming, device and precision alone
+  std::string model_text;  // the model's complete JSON
   std::string sampler = "dmala";
   Settings settings;
   RunPlan plan;

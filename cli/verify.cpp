@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "commands.hpp"
+#include "model_options.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
@@ -104,9 +105,9 @@ void verify_steps(const Sampler& sampler, const Target& target, const StateTable
                           with_commas(s.steps), s.chi_square, s.degrees, s.p_value));
 }
 
-int verify(const std::string& model_name, const std::string& sampler_name, const Settings& settings,
+int verify(const ModelRequest& asked, const std::string& sampler_name, const Settings& settings,
            bool json) {
-  const Model model = load_model(model_name);
+  const Model model = load_model(asked);
   const Target& target = *model.target;
   const auto sampler = make_sampler(sampler_name, target, settings);
   std::string parameters;
@@ -163,12 +164,14 @@ void add_verify(CLI::App& program, int& status) {
   CLI::App* command =
       program.add_subcommand("verify", "Check a sampler on a model: exactly where it is small");
   struct Options {
-    std::string model = "ising-2x2", sampler = "dmala";
+    ModelRequest model;
+    std::string sampler = "dmala";
     std::vector<std::string> set;
     bool json = false;
   };
   auto o = std::make_shared<Options>();
-  command->add_option("MODEL", o->model, "Model file or built-in name")->capture_default_str();
+  o->model.model = "ising-2x2";
+  add_model_options(*command, o->model);
   command->add_option("--sampler", o->sampler, "Sampler")->capture_default_str();
   command->add_option("--set", o->set, "Sampler parameter KEY=VALUE, repeatable")
       ->type_name("KEY=VALUE")

@@ -10,6 +10,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/saltus DESTINATION ${CMAKE_INSTA
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/saltus)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
 install(EXPORT saltus-targets NAMESPACE saltus:: DESTINATION ${config_dir})
+if(SALTUS_HAVE_TORCH)
+  install(EXPORT saltus-torch-targets NAMESPACE saltus:: DESTINATION ${config_dir})
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/saltus-config.cmake.in
   ${PROJECT_BINARY_DIR}/saltus-config.cmake INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/saltus-config-version.cmake

@@ -36,6 +36,7 @@ endfunction()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/src/ops/(table|lattice|.*_scalar|.*_vector)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda)/")  # torch_component.cmake
 if(NOT SALTUS_NETCDF)
   list(FILTER sources EXCLUDE REGEX "/src/io/netcdf_")
 endif()
@@ -48,7 +49,7 @@ target_include_directories(saltus
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(saltus PUBLIC Threads::Threads
-  PRIVATE fmt::fmt ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+  PRIVATE fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS} $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
   $<BUILD_INTERFACE:saltus_options>)
 
 saltus_add_level(scalar -fno-tree-vectorize)

@@ -4,16 +4,18 @@
 set -euo pipefail
 
 build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-pthread-dev libnetcdf-dev libpng-dev libjs-chart.js"
-test="libgtest-dev librandom123-dev python3 python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
+deep="libtorch-dev"
+test="$deep python3-torch libgtest-dev librandom123-dev python3 python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
 case "${1:-build}" in
   build) packages="$build" ;;
   test) packages="$build $test" ;;
+  deep) packages="$build $deep" ;;
   bench) packages="$build libbenchmark-dev" ;;
   peers) packages="$build python3-numpy python3-torch" ;;
   fuzz) packages="$build clang libclang-rt-14-dev" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
   coverage) packages="$build $test lcov" ;;
-  *) echo "usage: $0 [build|test|bench|peers|fuzz|lint|coverage]" >&2; exit 64 ;;
+  *) echo "usage: $0 [build|deep|test|bench|peers|fuzz|lint|coverage]" >&2; exit 64 ;;
 esac
 
 missing=""

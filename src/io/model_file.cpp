@@ -6,9 +6,12 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "io/json_fields.hpp"
+#include "io/resnet_file.hpp"
 #include "io/strict_json.hpp"
 #include "io/weights_file.hpp"
 #include "saltus/core/error.hpp"
@@ -213,7 +216,46 @@ std::unique_ptr<Target> read_rbm(JsonFields& fields) {
   return std::make_unique<Rbm>(std::move(weights), std::move(visible), std::move(hidden));
 }
 
-std::unique_ptr<Target> read_target(const Json& json, const std::string& source) {
+// A script of any network; what its states are stands beside it.
+std::unique_ptr<Target> read_script(JsonFields& fields, const DeviceChoice& choice) {
+  const std::string file = fields.string("script"), kind = fields.string("domain");
+  const int dim = static_cast<int>(fields.integer(fields.at("dim"), "dim", 1, kMaxDim));
+  const auto levels = [&] {
+    return static_cast<int>(fields.integer(fields.at("levels"), "levels", 2, Domain::kMaxLevels));
+  };
+  std::optional<Domain> domain;
+  if (kind == "binary") {
+    domain = Domain::binary(dim);
+  } else if (kind == "spin") {
+    domain = Domain::spin(dim);
+  } else if (kind == "ordered") {
+    domain = Domain::ordered(dim, levels());
+  } else if (kind == "categorical") {
+    domain = Domain::categorical(dim, levels());
+  } else {
+    fields.refuse("domain", "is \"" + kind +
+                                "\"; it must be \"binary\", \"spin\", \"ordered\" or "
+                                "\"categorical\"");
+  }
+  fields.finish();
+  return torch_module("the script " + file).script(file, *domain, choice);
+}
+
+std::unique_ptr<Target> read_resnet_ebm(JsonFields& fields, const DeviceChoice& choice) {
+  const TorchModule& module = torch_module("the model resnet-ebm");
+  return module.resnet(read_resnet(fields), choice);
+}
+
+std::unique_ptr<Target> on_device(const Target& target, const DeviceChoice& choice) {
+  if (choice.precision) {
+    throw UsageError("a precision can be chosen for networks; the model " + target.name() +
+                     " has its own");
+  }
+  if (choice.device == Device::cpu) return nullptr;
+  return torch_module("the device cuda").on_cuda(target);
+}
+
+Model read_model(const Json& json, const std::string& source, const DeviceChoice& choice) {
   static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
       {"bernoulli", read_bernoulli},
       {"ising", read_ising},
@@ -223,35 +265,48 @@ std::unique_ptr<Target> read_target(const Json& json, const std::string& source)
       {"quadratic", read_quadratic},
       {"rbm", read_rbm},
   };
+  static const std::map<std::string,
+                        std::function<std::unique_ptr<Target>(JsonFields&, const DeviceChoice&)>>
+      networks = {{"resnet-ebm", read_resnet_ebm}, {"torch", read_script}};
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");
-  const auto it = kinds.find(kind);
-  if (it == kinds.end()) {
+  Model model;
+  if (const auto it = kinds.find(kind); it != kinds.end()) {
+    model.target = it->second(fields);
+    if (auto there = on_device(*model.target, choice)) {
+      model.on_host = std::exchange(model.target, std::move(there));
+    }
+  } else if (const auto network = networks.find(kind); network != networks.end()) {
+    model.target = network->second(fields, choice);
+  } else {
     std::string known;
-    for (const auto& [name, read] : kinds) known += (known.empty() ? "" : ", ") + name;
-    fields.refuse("model", "is \"" + kind + "\"; it must be one of " + known);
+    for (const auto& [name, read] : kinds) known += name + ", ";
+    for (const auto& [name, read] : networks) known += name + ", ";
+    fields.refuse("model",
+                  "is \"" + kind + "\"; it must be one of " + known.substr(0, known.size() - 2));
   }
-  std::unique_ptr<Target> target = it->second(fields);
   fields.finish();
-  return target;
+  model.text = json.dump();
+  return model;
 }
 
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& source,
-                  const std::filesystem::path& folder) {
+                  const std::filesystem::path& folder, const DeviceChoice& choice) {
   Json json = parse_strictly(text, source);
-  // A weights file is named relative to the model file; what is kept stands on its own.
-  if (json.is_object() && json.contains("weights_file") && json["weights_file"].is_string()) {
-    const std::filesystem::path file = folder / json["weights_file"].get<std::string>();
-    json["weights_file"] = std::filesystem::absolute(file).lexically_normal().string();
+  // A file that the model names lies relative to the model file; what is kept stands on its own.
+  for (const char* field : {"weights_file", "script"}) {
+    if (!json.is_object() || !json.contains(field) || !json[field].is_string()) continue;
+    const std::filesystem::path file = folder / json[field].get<std::string>();
+    json[field] = std::filesystem::absolute(file).lexically_normal().string();
   }
-  return {read_target(json, source), json.dump()};
+  return read_model(json, source, choice);
 }
 
-Model load_model(const std::string& file_or_name) {
+Model load_model(const std::string& file_or_name, const DeviceChoice& choice) {
   for (const BuiltInModel& model : built_in_models()) {
-    if (model.name == file_or_name) return parse_model(model.text, model.name);
+    if (model.name == file_or_name) return parse_model(model.text, model.name, {}, choice);
   }
   std::error_code ignored;
   std::ifstream file;
@@ -263,7 +318,7 @@ Model load_model(const std::string& file_or_name) {
                     false);
   }
   return parse_model({std::istreambuf_iterator<char>(file), {}}, file_or_name,
-                     std::filesystem::path(file_or_name).parent_path());
+                     std::filesystem::path(file_or_name).parent_path(), choice);
 }
 
 }  // namespace saltus

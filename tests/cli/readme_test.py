@@ -1,8 +1,9 @@
 """Runs the commands that README.md and docs/*.md show.
 
 Every line of a fenced ```sh block that begins with `saltus ` or `build/release/saltus ` is run, those of
-one document in order in one folder. A ```json block right after the line <!-- file: NAME --> is written
-to NAME first. Lines with a placeholder in capitals (MODEL, FILE.npz) are left out."""
+one document in order in one folder, and so is every line `python3 NAME.py`. A block right after the line
+<!-- file: NAME --> is written to NAME first. Lines with a placeholder in capitals (MODEL, FILE.npz) are left
+out, and those with scripts where the program or Python has no libtorch."""
 
 import glob
 import os
@@ -11,12 +12,14 @@ import shlex
 import subprocess
 
 import saltus_cli
+from deep_energies import has_torch
 from saltus_cli import CliTest, environment
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 FENCE = re.compile(r"^ {0,3}(```+|~~~+) *([\w+-]*)")
 FILE = re.compile(r"^<!-- *file: *(\S+) *-->$")
 COMMAND = re.compile(r"^(?:\$ )?(?:build/release/|\./build/release/)?saltus (?=\S)")
+PYTHON = re.compile(r"^python3 \w+\.py$")
 PLACEHOLDER = re.compile(r"(?<![\w./-])\[?[A-Z][A-Z_]+(?:\.[a-z]+)?\]?(?=\s|$|=)|=[A-Z]+(?:\s|$)|\.\.\.|<\w+>")
 
 
@@ -47,12 +50,15 @@ def has_netcdf():
 
 
 def commands(lines):
-    """The saltus commands of a block, continuation lines joined, prompts and program removed."""
+    """The commands of a block as the shell takes them, continuation lines joined, prompts removed; the
+    program is $SALTUS."""
     whole = "\n".join(lines).replace("\\\n", " ")
     for line in whole.splitlines():
         found = COMMAND.match(line.strip())
         if found and not PLACEHOLDER.search(line):
-            yield line.strip()[found.end():]
+            yield "$SALTUS " + line.strip()[found.end():]
+        elif PYTHON.match(line.strip()):
+            yield "/usr/bin/" + line.strip()
 
 
 class DocumentTest(CliTest):
@@ -68,10 +74,12 @@ class DocumentTest(CliTest):
                 for command in commands(lines):
                     if ".nc" in command and not has_netcdf():
                         continue
+                    if (".pt" in command or ".py" in command) and not has_torch():
+                        continue
                     with self.subTest(os.path.relpath(path, ROOT), command=command):
                         # By the shell: a line may redirect or pipe.
-                        done = subprocess.run(["sh", "-c", f"{shlex.quote(saltus_cli.program)} {command}"], cwd=self.folder,
-                                              env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                        done = subprocess.run(["sh", "-c", command.replace("$SALTUS", shlex.quote(saltus_cli.program))],
+                                              cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
                         self.assertEqual(done.returncode, 0, done.stderr.decode())
                     count += 1
         return count
@@ -121,7 +129,8 @@ saltus sample nothing
         found = list(blocks(self.TEXT))
         self.assertEqual([(b[0], b[1]) for b in found], [("json", "m.json"), ("sh", None), ("", None)])
         self.assertEqual([" ".join(c.split()) for c in commands(found[1][2])],
-                         ["sample m.json --draws 5 # a remark", "models", "sample --set step_size=0.4 --out draws.npz"])
+                         ["$SALTUS sample m.json --draws 5 # a remark", "$SALTUS models",
+                          "$SALTUS sample --set step_size=0.4 --out draws.npz"])
 
     def test_a_document_runs(self):
         self.write("doc.md", self.TEXT)

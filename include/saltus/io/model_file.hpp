@@ -7,21 +7,24 @@
 #include <vector>
 
 #include "saltus/target/target.hpp"
+#include "saltus/torch/module.hpp"
 
 namespace saltus {
 
 struct Model {
+  std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
   std::string text;  // the JSON that describes it, complete
 };
 
 // A file, or a built-in name. Throws FileError when there is neither, and DataError, naming the
-// file, the field and the value, when the description does not fit.
-Model load_model(const std::string& file_or_name);
+// file, the field and the value, when the description does not fit; UsageError when the model or
+// the device needs libtorch and there is none.
+Model load_model(const std::string& file_or_name, const DeviceChoice& choice = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
 Model parse_model(const std::string& text, const std::string& source,
-                  const std::filesystem::path& folder = {});
+                  const std::filesystem::path& folder = {}, const DeviceChoice& choice = {});
 
 struct BuiltInModel {
   std::string name, summary, text;

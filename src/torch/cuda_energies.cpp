@@ -1,0 +1,116 @@
+#include "torch/cuda_energies.hpp"
+
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime_api.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/grad_mode.h>
+
+#include "cuda/cuda_target.hpp"
+#include "cuda/rbm_on_cuda.hpp"
+#include "saltus/core/error.hpp"
+#include "torch/resnet_network.hpp"
+
+namespace saltus {
+namespace {
+
+template <class T>
+at::Tensor view_of(T* data, at::IntArrayRef sizes, at::ScalarType type) {
+  const at::Device device(at::kCUDA, c10::cuda::current_device());
+  return at::for_blob(data, sizes)
+      .target_device(device)
+      .options(at::TensorOptions(type).device(device))
+      .make_tensor();
+}
+
+class TorchEnergy final : public cuda::DeviceEnergy {
+ public:
+  TorchEnergy(int dim, std::function<at::Tensor(const at::Tensor&)> log_p)
+      : dim_(dim), log_p_(std::move(log_p)) {}
+
+  // Libraries choose their algorithms and take their memory on a first call, which must not be
+  // captured.
+  void prepare(int rows) override {
+    const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
+    const c10::cuda::CUDAStreamGuard on(stream);
+    const auto options = at::TensorOptions(at::kFloat).device(at::kCUDA);
+    const at::Tensor values = at::zeros({rows, dim_}, options),
+                     score = at::empty({rows, dim_}, options),
+                     logp = at::empty({rows}, options.dtype(at::kDouble));
+    evaluate(stream.stream(), values.data_ptr<float>(), rows, logp.data_ptr<double>(),
+             score.data_ptr<float>());
+    stream.synchronize();
+  }
+
+  // Tensors in between come from torch's allocator, which knows of the capture that is under way.
+  void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,
+                float* score) override {
+    c10::cuda::OptionalCUDAStreamGuard on;
+    if (c10::cuda::getCurrentCUDAStream().stream() != stream) {
+      on.reset_stream(c10::cuda::getStreamFromExternal(stream, c10::cuda::current_device()));
+    }
+    at::Tensor x = view_of(const_cast<float*>(values), {rows, dim_}, at::kFloat);
+    at::Tensor out;
+    if (score) {
+      const at::AutoGradMode gradients(true);
+      x = x.detach().requires_grad_(true);
+      out = log_p_(x);
+      const at::Tensor gradient = torch::autograd::grad({out.sum()}, {x})[0];
+      view_of(score, {rows, dim_}, at::kFloat).copy_(gradient);
+    } else {
+      const c10::InferenceMode no_gradients;
+      out = log_p_(x);
+    }
+    const at::NoGradGuard no_gradients;
+    if (logp) view_of(logp, {rows}, at::kDouble).copy_(out.detach());
+  }
+
+ private:
+  int dim_;
+  std::function<at::Tensor(const at::Tensor&)> log_p_;
+};
+
+}  // namespace
+
+std::string cuda_device_name() {
+  cudaDeviceProp properties{};
+  const cudaError_t status = cudaGetDeviceProperties(&properties, c10::cuda::current_device());
+  return status == cudaSuccess ? properties.name : "";
+}
+
+std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
+    int dim, std::function<at::Tensor(const at::Tensor&)> log_p) {
+  return std::make_shared<TorchEnergy>(dim, std::move(log_p));
+}
+
+std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const ResnetTensors> tensors,
+                                                       const DeviceChoice& choice) {
+  const auto operand = choice.precision == Precision::half ? at::kHalf : at::kFloat;
+  const at::Tensor logit =
+      at::tensor(tensors->base_logit, at::kFloat).to(tensors->flat.device(), at::kDouble);
+  return make_torch_energy(tensors->shape.pixels(), [=](const at::Tensor& x) {
+    const at::Tensor base = (x.to(at::kDouble) * logit).sum(1) + tensors->base_constant;
+    return resnet_forward(tensors->shape, tensors->views, x, operand).to(at::kDouble) + base;
+  });
+}
+
+std::unique_ptr<Target> make_cuda_resnet(std::shared_ptr<const ResnetTensors> tensors,
+                                         const DeviceChoice& choice) {
+  const ResnetShape shape = tensors->shape;
+  return std::make_unique<cuda::CudaTarget>("resnet-ebm", Domain::binary(shape.pixels()),
+                                            std::vector<int>{shape.height, shape.width},
+                                            make_resnet_energy(std::move(tensors), choice));
+}
+
+std::unique_ptr<Target> make_cuda_script(const Domain& domain,
+                                         std::function<at::Tensor(const at::Tensor&)> log_p) {
+  return std::make_unique<cuda::CudaTarget>("torch", domain, std::vector<int>{domain.dim()},
+                                            make_torch_energy(domain.dim(), std::move(log_p)));
+}
+
+std::unique_ptr<Target> native_on_cuda(const Target& target) {
+  if (const auto* rbm = dynamic_cast<const Rbm*>(&target)) return cuda::rbm_on_cuda(*rbm);
+  throw UsageError("the model " + target.name() +
+                   " has no version for the device cuda; rbm, resnet-ebm and scripts have one");
+}
+
+}  // namespace saltus

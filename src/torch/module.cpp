@@ -1,0 +1,67 @@
+// TorchModule, and how the program gets at it.
+#include "saltus/torch/module.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include "saltus/core/error.hpp"
+#include "torch/devices.hpp"
+#include "torch/resnet_learning.hpp"
+#include "torch/resnet_target.hpp"
+#include "torch/script_target.hpp"
+#ifdef SALTUS_HAVE_CUDA
+#include "torch/cuda_energies.hpp"
+#endif
+
+namespace saltus {
+namespace {
+
+class Module final : public TorchModule {
+ public:
+  std::string version() const override { return TORCH_VERSION; }
+  bool has_cuda() const override { return at::hasCUDA(); }
+  std::string cuda_name() const override {
+#ifdef SALTUS_HAVE_CUDA
+    if (has_cuda()) return cuda_device_name();
+#endif
+    return "";
+  }
+
+  std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
+                                 const DeviceChoice& choice) const override {
+    return make_script_target(file, domain, choice);
+  }
+
+  std::unique_ptr<Target> resnet(ResnetEnergy energy, const DeviceChoice& choice) const override {
+    return make_resnet_target(std::make_shared<const ResnetTensors>(energy, tensor_device(choice)),
+                              choice);
+  }
+
+  std::unique_ptr<LearningNetwork> learn_resnet(ResnetEnergy start, const NetworkLearning& options,
+                                                const DeviceChoice& choice) const override {
+    return make_resnet_learning(start, options, choice);
+  }
+
+  std::unique_ptr<Target> on_cuda(const Target& target) const override {
+    tensor_device({Device::cuda, {}});
+#ifdef SALTUS_HAVE_CUDA
+    return native_on_cuda(target);
+#else
+    throw UsageError("this saltus was built without CUDA, which the model " + target.name() +
+                     " needs on the device cuda");
+#endif
+  }
+};
+
+}  // namespace
+}  // namespace saltus
+
+extern "C" {
+__attribute__((visibility("default"))) const char* saltus_torch_version() {
+  return SALTUS_VERSION;
+}
+__attribute__((visibility("default"))) const saltus::TorchModule* saltus_torch_module() {
+  static const saltus::Module module;
+  return &module;
+}
+}

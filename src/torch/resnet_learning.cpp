@@ -1,0 +1,176 @@
+#include "torch/resnet_learning.hpp"
+
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/grad_mode.h>
+
+#include <cmath>
+
+#include "saltus/core/error.hpp"
+#include "saltus/core/parallel.hpp"
+#include "torch/devices.hpp"
+#include "torch/resnet_network.hpp"
+#include "torch/resnet_target.hpp"
+
+namespace saltus {
+namespace {
+
+// Rows whose gradient is computed at once on the processor. Threads take such parts, and their
+// gradients are added in the order of the rows: the same bits for any number of threads.
+constexpr int kPart = 16;
+
+void put(ByteWriter& out, const at::Tensor& tensor) {
+  const std::vector<float> values = to_host(tensor);
+  out.put_array(std::span<const float>(values));
+}
+
+void get(ByteReader& in, const at::Tensor& tensor) {
+  at::Tensor here = at::empty_like(tensor, at::TensorOptions(at::kCPU));
+  in.get_array(std::span(here.data_ptr<float>(), static_cast<std::size_t>(here.numel())));
+  const at::NoGradGuard no_gradients;
+  tensor.copy_(here);
+}
+
+class ResnetLearning final : public LearningNetwork {
+ public:
+  ResnetLearning(const ResnetEnergy& start, const NetworkLearning& options,
+                 const DeviceChoice& choice)
+      : options_(options),
+        device_(tensor_device(choice)),
+        current_(std::make_shared<const ResnetTensors>(start, device_)),
+        averaged_(std::make_shared<const ResnetTensors>(start, device_)),
+        mean_(at::zeros_like(current_->flat)),
+        square_(at::zeros_like(current_->flat)),
+        target_(make_resnet_target(current_, choice)),
+        averaged_target_(make_resnet_target(averaged_, choice)),
+        pool_(device_.is_cpu() ? 0 : 1) {
+    const auto fraction = [](double b) { return b >= 0 && b < 1; };
+    if (!fraction(options.beta1) || !fraction(options.beta2) || !(options.epsilon > 0) ||
+        !fraction(options.average_decay)) {
+      throw UsageError(
+          "learning needs beta1, beta2 and average_decay from 0 to below 1, and an epsilon above "
+          "0");
+    }
+  }
+
+  const Target& target() const override { return *target_; }
+  const Target& averaged() const override { return *averaged_target_; }
+
+  Means update(Rows<const Symbol> data, Rows<const Symbol> samples, double rate) override {
+    if (data.rows < 1 || samples.rows < 1) {
+      throw DataError("a step of learning needs rows of data and of samples");
+    }
+    std::vector<Part> parts;
+    add_parts(data, -1.0 / data.rows, parts);
+    add_parts(samples, 1.0 / samples.rows, parts);
+    pool_.for_each(static_cast<int>(parts.size()),
+                   [&](int p, int) { differentiate(parts[static_cast<std::size_t>(p)]); });
+    Means means;
+    at::Tensor gradient = parts.front().gradient;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      (parts[p].weight < 0 ? means.data : means.samples) +=
+          std::abs(parts[p].weight) * parts[p].sum;
+      if (p > 0) gradient.add_(parts[p].gradient);
+    }
+    if (!std::isfinite(means.data) || !std::isfinite(means.samples)) {
+      throw DataError("log p is not finite: learning has diverged; lower the rate");
+    }
+    step(gradient, rate);
+    return means;
+  }
+
+  std::vector<float> parameters() const override { return to_host(current_->flat); }
+  std::vector<float> averaged_parameters() const override { return to_host(averaged_->flat); }
+
+  void save(ByteWriter& out) const override {
+    out.put(steps_);
+    for (const at::Tensor& t : {current_->flat, averaged_->flat, mean_, square_}) put(out, t);
+  }
+
+  void restore(ByteReader& in) override {
+    steps_ = in.get<std::uint64_t>();
+    for (const at::Tensor& t : {current_->flat, averaged_->flat, mean_, square_}) get(in, t);
+    publish();
+  }
+
+ private:
+  struct Part {
+    Rows<const Symbol> rows;
+    double weight;   // of each row's log p in the loss
+    double sum = 0;  // of log p
+    at::Tensor gradient = {};
+  };
+
+  void add_parts(Rows<const Symbol> rows, double weight, std::vector<Part>& parts) const {
+    const int size = device_.is_cpu() ? kPart : rows.rows;
+    for (int first = 0; first < rows.rows; first += size) {
+      parts.push_back(
+          {{rows[first], std::min(size, rows.rows - first), rows.cols, rows.stride}, weight});
+    }
+  }
+
+  // The base term has no parameters, but counts in log p.
+  void differentiate(Part& part) const {
+    use_one_thread();
+    const Domain& domain = target_->domain();
+    at::Tensor x = at::empty({part.rows.rows, domain.dim()}, at::kFloat);
+    const Rows<const float> v = write_values(domain, part.rows, x.data_ptr<float>());
+    for (int r = 0; r < v.rows; ++r) {
+      part.sum += current_->base_constant;
+      for (int i = 0; i < v.cols; ++i) {
+        part.sum += double{current_->base_logit[static_cast<std::size_t>(i)]} * v[r][i];
+      }
+    }
+    const at::AutoGradMode gradients(true);
+    std::vector<at::Tensor> leaves;
+    for (const at::Tensor& view : current_->views) {
+      leaves.push_back(view.detach().requires_grad_(true));
+    }
+    const at::Tensor f = resnet_forward(current_->shape, leaves, x.to(device_));
+    part.sum += f.detach().sum(at::kDouble).item<double>();
+    std::vector<at::Tensor> flat;
+    for (const at::Tensor& g : torch::autograd::grad({f.sum() * part.weight}, leaves)) {
+      flat.push_back(g.reshape({-1}));
+    }
+    part.gradient = at::cat(flat);
+  }
+
+  // Adam: Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+  void step(const at::Tensor& gradient, double rate) {
+    const at::NoGradGuard no_gradients;
+    ++steps_;
+    const auto t = static_cast<double>(steps_);
+    const double corrected_rate = rate / (1 - std::pow(options_.beta1, t));
+    const double root = 1 / std::sqrt(1 - std::pow(options_.beta2, t));
+    mean_.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
+    square_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+    current_->flat.addcdiv_(mean_, square_.sqrt().mul_(root).add_(options_.epsilon),
+                            -corrected_rate);
+    averaged_->flat.mul_(options_.average_decay).add_(current_->flat, 1 - options_.average_decay);
+    publish();
+  }
+
+  void publish() {
+    current_->changed();
+    averaged_->changed();
+    // Chains on a GPU have a stream of their own; a copy to the host waits for this one.
+    if (!device_.is_cpu()) averaged_->flat.narrow(0, 0, 1).to(at::kCPU);
+  }
+
+  NetworkLearning options_;
+  at::Device device_;
+  std::shared_ptr<const ResnetTensors> current_, averaged_;
+  at::Tensor mean_, square_;  // of the gradient: Adam's moving averages
+  std::uint64_t steps_ = 0;
+  std::unique_ptr<Target> target_, averaged_target_;
+  ThreadPool pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<LearningNetwork> make_resnet_learning(const ResnetEnergy& start,
+                                                      const NetworkLearning& options,
+                                                      const DeviceChoice& choice) {
+  return std::make_unique<ResnetLearning>(start, options, choice);
+}
+
+}  // namespace saltus

@@ -1,0 +1,36 @@
+// A ResnetEnergy as a target, with its parameters in tensors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "saltus/torch/module.hpp"
+#include "torch/network_target.hpp"
+
+namespace saltus {
+
+// The parameters on their device. Targets look at them at each evaluation, so that they may change
+// in place. Who keeps something computed from them, a copy in half precision say, adds a listener,
+// which is called after each change.
+struct ResnetTensors {
+  ResnetTensors(const ResnetEnergy& energy, at::Device device);
+  void changed() const {
+    for (const auto& listener : listeners) listener();
+  }
+
+  ResnetShape shape;
+  at::Tensor flat;
+  std::vector<at::Tensor> views;
+  // sum_i [x_i log m_i + (1 - x_i) log(1 - m_i)] = base_constant + sum_i base_logit_i x_i
+  std::vector<float> base_logit;
+  double base_constant = 0;
+  mutable std::vector<std::function<void()>> listeners;
+};
+
+std::vector<float> to_host(const at::Tensor& flat);
+
+std::unique_ptr<Target> make_resnet_target(std::shared_ptr<const ResnetTensors> tensors,
+                                           const DeviceChoice& choice);
+
+}  // namespace saltus
