@@ -1,8 +1,9 @@
 // Published data sets in a folder of the user's, --data DIR or SALTUS_DATA. A set lies in a folder
-// of its name, or its files lie in DIR itself; all but .npz may be packed by gzip (.gz).
+// of its name, or its files lie in DIR itself; all but .npz and .zip may be packed by gzip (.gz).
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct PublishedFile {
 struct PublishedData {
   std::string name, summary, published;  // published: where, a sentence
   std::vector<PublishedFile> files;
+  std::vector<PublishedFile> instead = {};  // serve where `files` are not there
 };
 const std::vector<PublishedData>& published_data();
 
@@ -31,6 +33,15 @@ std::string missing_data_message(const std::string& set, const std::filesystem::
 // Where a file of a set lies. Throws FileError with missing_data_message().
 std::filesystem::path find_data_file(const std::string& set, const std::string& file,
                                      const std::filesystem::path& folder);
+
+// Where it lies, or nothing.
+std::optional<std::filesystem::path> look_for_data_file(const std::string& set,
+                                                        const std::string& file,
+                                                        const std::filesystem::path& folder);
+
+// Throws FileError with missing_data_message() unless all files of a set are there, or all that
+// serve instead.
+void need_data(const std::string& set, const std::filesystem::path& folder);
 
 // The loaders throw FileError when a file is missing and DataError when it is not the published
 // one: its shape differs, or its content does not fit.

@@ -39,7 +39,8 @@ class TorchModule {
 
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
   // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
-  // Throws FileError and DataError saying what was expected and what came.
+  // Throws FileError and DataError saying what was expected and what came. What a script throws
+  // later, in a run, makes log p of the states in question NaN: such proposals are rejected.
   virtual std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
                                          const DeviceChoice& choice) const = 0;
 
@@ -53,8 +54,14 @@ class TorchModule {
   virtual std::unique_ptr<Target> on_cuda(const Target& target) const = 0;
 };
 
-// Loads the module on the first call. Throws UsageError saying what is missing.
-const TorchModule& torch_module();
+// Loads the module on the first call. Throws UsageError saying what is missing, in a sentence with
+// `wanted_by`, "the model resnet-ebm" say. It is looked for at SALTUS_TORCH_MODULE (environment),
+// beside the program, and in ../lib/saltus from there. A program that is linked with saltus::torch
+// has it without looking.
+const TorchModule& torch_module(const std::string& wanted_by = "what was asked for");
+
+// From then on torch_module() returns `module`, which must live on.
+void register_torch_module(const TorchModule& module);
 
 // "cpu", "cuda"; "single", "tf32", "half". Throw UsageError.
 Device parse_device(const std::string& text);
