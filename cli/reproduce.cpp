@@ -22,7 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct ReproduceRequest {
-  std::string name, seed = "1", out, data, alphas;
+  std::string name, seed = "1", out, data, alphas, only, device = "cpu";
+  double time = 0;
   int seeds = 0, threads = 0;  // 0: the experiment's own; all cores
   bool quick = false, json = false;
 };
@@ -62,6 +63,8 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
   std::string text = fmt::format("saltus reproduce {}{} --seeds {} --seed {}", request.name,
                                  options.quick ? " --quick" : "", options.seeds, options.seed);
   if (!request.alphas.empty()) text += " --alpha " + request.alphas;
+  if (!request.only.empty()) text += " --only " + request.only;
+  if (options.device == Device::cuda) text += " --device cuda";
   if (!options.data.empty()) text += " --data DIR";
   return text;
 }
@@ -114,8 +117,8 @@ class OutFolder {
   bool made_;
 };
 
-int reproduce_one(const ReproduceRequest& request) {
-  const reproduce::Experiment& experiment = reproduce::find_experiment(request.name);
+reproduce::Options options_of(const ReproduceRequest& request,
+                              const reproduce::Experiment& experiment) {
   reproduce::Options options{request.quick,
                              request.seeds,
                              parse_seed(request.seed),
@@ -123,9 +126,23 @@ int reproduce_one(const ReproduceRequest& request) {
                              data_folder(request.data),
                              parse_alphas(request.alphas)};
   if (options.seeds == 0) options.seeds = request.quick ? experiment.quick_seeds : experiment.seeds;
-  reproduce::check_data(experiment, options.data);
+  options.device = parse_device(request.device);
+  if (!experiment.in_parts() && (request.time > 0 || options.device != Device::cpu)) {
+    throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
+                                 request.time > 0 ? "--time" : "--device cuda"));
+  }
+  options.only = reproduce::parts_of(experiment, request.only, request.quick);
+  options.time = request.time;
+  reproduce::check_data(experiment, options.data, options.only);
   if (experiment.data.empty()) options.data.clear();
+  return options;
+}
+
+int reproduce_one(const ReproduceRequest& request) {
+  const reproduce::Experiment& experiment = reproduce::find_experiment(request.name);
+  reproduce::Options options = options_of(request, experiment);
   const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
+  if (experiment.in_parts()) options.partial = folder.path() / "partial";
   const auto start = Clock::now();
   ProgressLine line(request.name);
   catch_interrupts();
@@ -169,6 +186,15 @@ void add_reproduce(CLI::App& program, int& status) {
       ->type_name("DIR");
   command->add_option("--alpha", o->alphas, "Step sizes to use instead of the experiment's")
       ->type_name("LIST");
+  command->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn")
+      ->type_name("LIST");
+  command
+      ->add_option("--time", o->time,
+                   "Begin no part after so many seconds; the same call goes on later: bnn")
+      ->check(finite_number(0))
+      ->type_name("SECONDS");
+  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn")
+      ->capture_default_str();
   command->add_flag("--json", o->json, "Print results.json, and nothing else");
   command->add_option("--threads", o->threads, "Threads (default: all cores)")
       ->check(CLI::Range(1, 4096));

@@ -16,11 +16,11 @@ function(saltus_add_level level)
   set(sources table.cpp lattice.cpp)
   if(level STREQUAL "scalar")
     list(APPEND sources two_level_scalar.cpp levels_scalar.cpp sparse_scalar.cpp
-      hidden_scalar.cpp row_sums_scalar.cpp
+      hidden_scalar.cpp row_sums_scalar.cpp binary_network_scalar.cpp
       gibbs_lattice_scalar.cpp gibbs_sparse_scalar.cpp gibbs_dense_scalar.cpp)
   else()
     list(APPEND sources two_level_vector.cpp levels_vector.cpp few_levels_vector.cpp sparse_vector.cpp
-      hidden_vector.cpp row_sums_vector.cpp
+      hidden_vector.cpp row_sums_vector.cpp binary_network_vector.cpp
       gibbs_lattice_vector.cpp gibbs_sparse_vector.cpp gibbs_dense_vector.cpp)
   endif()
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ops/)

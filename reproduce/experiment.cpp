@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_folder.hpp"
 
@@ -13,6 +15,10 @@ Context::Context(Options options, Watch watch)
 
 std::vector<double> Context::alphas(std::vector<double> usual) const {
   return options_.alphas.empty() ? usual : options_.alphas;
+}
+
+double Context::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 void Context::progress(const std::string& doing) {
@@ -81,6 +87,16 @@ const std::vector<Experiment>& experiments() {
        1,
        {},
        run_ising_learning},
+      {"bnn",
+       "neural networks with weights -1 and +1 on four data sets: samplers by fit and by test "
+       "error",
+       "18 h, minutes with --device cuda",
+       "20 s",
+       5,
+       2,
+       {"compas", "news", "adult", "blog"},
+       run_bnn,
+       {"compas"}},
   };
   return list;
 }
@@ -95,8 +111,34 @@ const Experiment& find_experiment(const std::string& name) {
       fmt::format("there is no experiment '{}'; known are {}", name, fmt::join(names, ", ")));
 }
 
-void check_data(const Experiment& experiment, const std::filesystem::path& folder) {
-  for (const std::string& wanted : experiment.data) need_data(wanted, folder);
+std::vector<std::string> parts_of(const Experiment& experiment, const std::string& list,
+                                  bool quick) {
+  if (list.empty()) return quick ? experiment.quick_parts : experiment.data;
+  if (!experiment.in_parts()) {
+    throw UsageError(
+        fmt::format("the experiment {} has no parts: leave out --only", experiment.name));
+  }
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    parts.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+    const auto& known = experiment.data;
+    if (std::find(known.begin(), known.end(), parts.back()) == known.end()) {
+      throw UsageError(fmt::format("--only {}: the experiment {} has the parts {}", list,
+                                   experiment.name, fmt::join(known, ", ")));
+    }
+  }
+  return parts;
+}
+
+void check_data(const Experiment& experiment, const std::filesystem::path& folder,
+                const std::vector<std::string>& only) {
+  for (const std::string& wanted : experiment.data) {
+    if (only.empty() || std::find(only.begin(), only.end(), wanted) != only.end()) {
+      need_data(wanted, folder);
+    }
+  }
 }
 
 }  // namespace saltus::reproduce

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "report/page.hpp"
 #include "saltus/core/parallel.hpp"
+#include "saltus/torch/module.hpp"
 
 namespace saltus::reproduce {
 
@@ -66,6 +68,12 @@ struct Options {
   int threads = 0;             // 0: all cores
   std::filesystem::path data;  // folder of data sets; empty: none was named
   std::vector<double> alphas;  // step sizes asked for; empty: the experiment's own
+
+  // Of experiments that have parts.
+  std::vector<std::string> only = {};  // the parts asked for
+  double time = 0;                     // seconds after which none is begun; 0: no limit
+  std::filesystem::path partial = {};  // folder of those that are finished; empty: none are kept
+  Device device = Device::cpu;
 };
 
 // Thrown where an experiment was asked to stop.
@@ -86,6 +94,9 @@ class Context {
   // The step sizes asked for, or these.
   std::vector<double> alphas(std::vector<double> usual) const;
 
+  // Seconds since the experiment began.
+  double seconds() const;
+
   // Throws Interrupted once the experiment was asked to stop.
   void progress(const std::string& doing);
   // work(task) for every task on the threads; progress counts the tasks.
@@ -94,6 +105,7 @@ class Context {
  private:
   Options options_;
   Watch watch_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   ThreadPool pool_;
   std::mutex mutex_;
   bool stopped_ = false;
@@ -105,13 +117,23 @@ struct Experiment {
   int seeds, quick_seeds;             // when none are asked for
   std::vector<std::string> data;      // sets of published_data() that it reads
   Results (*run)(Context& context);
+  // Parts that can be asked for alone (--only): sets of `data`. What is finished of them is kept,
+  // so that a run can be made in several calls (--time), and on a GPU (--device).
+  std::vector<std::string> quick_parts = {};  // with --quick, when none are asked for
+  bool in_parts() const { return !quick_parts.empty(); }
 };
 
 const std::vector<Experiment>& experiments();
 // Throws UsageError, naming what is known.
 const Experiment& find_experiment(const std::string& name);
-// Throws FileError when a file of one of its data sets is missing.
-void check_data(const Experiment& experiment, const std::filesystem::path& folder);
+// The parts of `list`, "compas,adult" say, or, when it is empty, all that belong to the run. Throws
+// UsageError for what is none.
+std::vector<std::string> parts_of(const Experiment& experiment, const std::string& list,
+                                  bool quick);
+// Throws FileError when a file of one of its data sets is missing; of those of `only`, when this is
+// not empty.
+void check_data(const Experiment& experiment, const std::filesystem::path& folder,
+                const std::vector<std::string>& only = {});
 
 Results run_theory(Context& context);
 Results run_preconditioner(Context& context);
@@ -119,5 +141,6 @@ Results run_categorical(Context& context);
 Results run_ising(Context& context);
 Results run_rbm(Context& context);
 Results run_ising_learning(Context& context);
+Results run_bnn(Context& context);
 
 }  // namespace saltus::reproduce

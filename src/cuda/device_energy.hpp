@@ -3,11 +3,24 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 namespace saltus::cuda {
+
+// Where an evaluation happens; see At. The step is *step + offset. The two pointers are to device
+// memory, so that a graph that is launched again finds new numbers there.
+struct DeviceAt {
+  const std::uint64_t *seed = nullptr, *step = nullptr;
+  std::uint64_t offset = 0;
+};
 
 class DeviceEnergy {
  public:
   virtual ~DeviceEnergy() = default;
+
+  // True when log p is estimated from a mini-batch, a function of seed and step. Then `evaluate_at`
+  // is the one to call.
+  virtual bool stochastic() const { return false; }
 
   // Makes room for so many rows. Called before `evaluate`, never while a graph is captured;
   // pointers that earlier graphs hold may go stale when `rows` grows.
@@ -19,6 +32,10 @@ class DeviceEnergy {
   // on one another.
   virtual void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,
                         float* score) = 0;
+  virtual void evaluate_at(cudaStream_t stream, const DeviceAt&, const float* values, int rows,
+                           double* logp, float* score) {
+    evaluate(stream, values, rows, logp, score);
+  }
 };
 
 }  // namespace saltus::cuda

@@ -37,15 +37,15 @@ FusedResnet::FusedResnet(const ResnetEnergy& energy) : memory_(std::make_unique<
   }
   memory_->base_logit = DeviceArray<float>(std::span<const float>(logit));
   const DeviceArray<float> parameters{std::span<const float>(energy.parameters)};
-  load(parameters.data(), nullptr);
-  check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  load(parameters.data());
 }
 
 FusedResnet::~FusedResnet() = default;
 
-void FusedResnet::load(const float* parameters, cudaStream_t stream) {
-  check(resnet::pack(parameters, memory_->weights.data(), memory_->bias.data(), stream),
+void FusedResnet::load(const float* parameters) {
+  check(resnet::pack(parameters, memory_->weights.data(), memory_->bias.data(), nullptr),
         "packing the residual network");
+  check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
 }
 
 void FusedResnet::prepare(int rows) {

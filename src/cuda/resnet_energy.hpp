@@ -19,8 +19,9 @@ class FusedResnet final : public DeviceEnergy {
   explicit FusedResnet(const ResnetEnergy& energy);
   ~FusedResnet() override;
 
-  // Puts other parameters into force, given in device memory. What was captured stays valid.
-  void load(const float* parameters, cudaStream_t stream);
+  // Puts other parameters into force, given in device memory, and waits until they are. What was
+  // captured stays valid.
+  void load(const float* parameters);
 
   void prepare(int rows) override;
   void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,

@@ -29,6 +29,11 @@ void multiply_transposed(int m, int n, int k, const float* a, int lda, const flo
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
 }
 
+void multiply_transposed_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                             float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 1.0f, c, ldc);
+}
+
 void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc) {
   cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
@@ -65,11 +70,17 @@ void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, 
 
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc) {
+  for (int r = 0; r < m; ++r) std::fill_n(c + at(r, ldc), n, 0.0f);
+  multiply_transposed_add(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void multiply_transposed_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                             float* c, int ldc) {
   for (int r = 0; r < m; ++r) {
     for (int i = 0; i < n; ++i) {
       float sum = 0;
       for (int j = 0; j < k; ++j) sum += a[at(r, lda) + j] * b[at(i, ldb) + j];
-      c[at(r, ldc) + i] = sum;
+      c[at(r, ldc) + i] += sum;
     }
   }
 }

@@ -14,6 +14,9 @@ void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, 
 // c (m x n) = a (m x k) b' with b (n x k)
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc);
+// c += a b'
+void multiply_transposed_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                             float* c, int ldc);
 
 // c (m x n) = a' b with a (k x m), b (k x n)
 void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,

@@ -109,6 +109,11 @@ struct DenseGibbs {
   float first_value, spacing;
 };
 
+// The derivative of a network's error by one hidden unit's bias, and by the weight it counts with.
+struct UnitSlopes {
+  double bias = 0, weight = 0;
+};
+
 // Rows given to the passes are padded (kRowPadding): the proposals read and write whole groups
 // of 64.
 struct Ops {
@@ -153,6 +158,15 @@ struct Ops {
   // return, but for rounding. Returns how many changed.
   uint32_t (*gibbs_dense)(const DenseGibbs&, Symbol* x, float* score, const int32_t* order,
                           int count, const Stream&, uint32_t first_word);
+  // One hidden unit over n rows of data, with room up to the next multiple of 16, where everything
+  // must be finite: z becomes t = tanh(z + bias), and weight * t is added to sum.
+  void (*tanh_unit)(int n, float bias, float weight, float* z, float* sum);
+  // The sum of (f - y)^2, f = sigma(logit), over n rows of data; where slope is not null, it
+  // becomes factor (f - y) f (1 - f), and 0 up to the next multiple of 16.
+  double (*squared_errors)(int n, const float* logit, const float* y, float factor, float* slope);
+  // With such slopes, of up to 4096 rows, and t: t becomes weight * slope * (1 - t^2). Returns the
+  // sums of that and of slope * t.
+  UnitSlopes (*tanh_unit_slopes)(int n, float weight, const float* slope, float* t);
 };
 
 enum class Level { scalar, baseline, avx2, avx512 };

@@ -21,11 +21,11 @@ MiniBatch::MiniBatch(Domain domain, std::uint32_t terms, std::uint32_t batch_siz
 }
 
 // Floyd's algorithm: for j = N - B .. N - 1 take a uniform t in 0..j, or j itself when t is taken.
-void MiniBatch::draw_batch(std::uint64_t seed, std::uint64_t step,
-                           std::span<std::uint32_t> batch) const {
+void draw_batch(std::uint64_t seed, std::uint64_t step, std::uint32_t terms,
+                std::span<std::uint32_t> batch) {
   const Stream stream(seed, kAllChains, step, Purpose::batch);
   std::size_t size = 0;
-  for (std::uint32_t j = terms_ - batch_size_; j < terms_; ++j) {
+  for (auto j = terms - static_cast<std::uint32_t>(batch.size()); j < terms; ++j) {
     const auto t = static_cast<std::uint32_t>(stream.uniform(j) * (static_cast<double>(j) + 1));
     const auto taken = batch.begin() + static_cast<std::ptrdiff_t>(size);
     const auto place = std::lower_bound(batch.begin(), taken, t);

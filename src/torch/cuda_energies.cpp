@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include "cuda/binary_network_on_cuda.hpp"
 #include "cuda/cuda_target.hpp"
 #include "cuda/rbm_on_cuda.hpp"
 #include "saltus/core/error.hpp"
@@ -82,8 +83,25 @@ std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
   return std::make_shared<TorchEnergy>(dim, std::move(log_p));
 }
 
+namespace {
+
+// The fused kernel, kept in step with the parameters.
+std::shared_ptr<cuda::DeviceEnergy> make_fused_resnet(const ResnetTensors& tensors) {
+  ResnetEnergy energy{tensors.shape, to_host(tensors.flat), tensors.base_mean};
+  auto fused = std::make_shared<cuda::FusedResnet>(energy);
+  const float* parameters = tensors.flat.data_ptr<float>();
+  tensors.listeners.push_back([fused, parameters] { fused->load(parameters); });
+  return fused;
+}
+
+}  // namespace
+
 std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const ResnetTensors> tensors,
                                                        const DeviceChoice& choice) {
+  if (choice.precision.value_or(Precision::half) == Precision::half &&
+      cuda::FusedResnet::serves(tensors->shape)) {
+    return make_fused_resnet(*tensors);
+  }
   const auto operand = choice.precision == Precision::half ? at::kHalf : at::kFloat;
   const at::Tensor logit =
       at::tensor(tensors->base_logit, at::kFloat).to(tensors->flat.device(), at::kDouble);
@@ -109,8 +127,11 @@ std::unique_ptr<Target> make_cuda_script(const Domain& domain,
 
 std::unique_ptr<Target> native_on_cuda(const Target& target) {
   if (const auto* rbm = dynamic_cast<const Rbm*>(&target)) return cuda::rbm_on_cuda(*rbm);
+  if (const auto* network = dynamic_cast<const BinaryNetwork*>(&target)) {
+    return cuda::binary_network_on_cuda(*network);
+  }
   throw UsageError("the model " + target.name() +
-                   " has no version for the device cuda; rbm, resnet-ebm and scripts have one");
+                   " has no version for the device cuda; rbm, bnn, resnet-ebm and scripts have one");
 }
 
 }  // namespace saltus

@@ -11,6 +11,11 @@
 
 namespace saltus {
 
+// The terms, of `terms` ones, that are in use at a step, in increasing order: as many as `batch` has
+// room for.
+void draw_batch(std::uint64_t seed, std::uint64_t step, std::uint32_t terms,
+                std::span<std::uint32_t> batch);
+
 class MiniBatch final : public Target {
  public:
   // Returns the sum of f_n(v) over the batch and writes the sum of its gradients (see Function).
@@ -26,7 +31,9 @@ class MiniBatch final : public Target {
   bool stochastic() const override { return batch_size_ < terms_; }
 
   // The terms in use at a step, in increasing order: `batch` has room for batch_size of them.
-  void draw_batch(std::uint64_t seed, std::uint64_t step, std::span<std::uint32_t> batch) const;
+  void draw_batch(std::uint64_t seed, std::uint64_t step, std::span<std::uint32_t> batch) const {
+    saltus::draw_batch(seed, step, terms_, batch);
+  }
 
  private:
   Domain domain_;
