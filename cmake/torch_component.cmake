@@ -31,7 +31,7 @@ if(NOT SALTUS_CUDA STREQUAL "OFF")
   endif()
   if(SALTUS_TORCH_HAS_CUDA AND CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 90)
+      set(CMAKE_CUDA_ARCHITECTURES 90a)  # the residual network's kernel uses what only Hopper has
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)

@@ -8,6 +8,7 @@
 #include "cuda/binary_network_on_cuda.hpp"
 #include "cuda/cuda_target.hpp"
 #include "cuda/rbm_on_cuda.hpp"
+#include "cuda/resnet_energy.hpp"
 #include "saltus/core/error.hpp"
 #include "torch/resnet_network.hpp"
 
@@ -130,8 +131,9 @@ std::unique_ptr<Target> native_on_cuda(const Target& target) {
   if (const auto* network = dynamic_cast<const BinaryNetwork*>(&target)) {
     return cuda::binary_network_on_cuda(*network);
   }
-  throw UsageError("the model " + target.name() +
-                   " has no version for the device cuda; rbm, bnn, resnet-ebm and scripts have one");
+  throw UsageError(
+      "the model " + target.name() +
+      " has no version for the device cuda; rbm, bnn, resnet-ebm and scripts have one");
 }
 
 }  // namespace saltus

@@ -7,7 +7,8 @@
 namespace saltus {
 
 at::Device tensor_device(const DeviceChoice& choice) {
-  const Precision precision = choice.precision.value_or(Precision::single);
+  const Precision precision =
+      choice.precision.value_or(choice.device == Device::cpu ? Precision::single : Precision::half);
   if (choice.device == Device::cpu) {
     if (precision != Precision::single) {
       throw UsageError(

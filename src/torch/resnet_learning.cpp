@@ -10,6 +10,9 @@
 #include "torch/devices.hpp"
 #include "torch/resnet_network.hpp"
 #include "torch/resnet_target.hpp"
+#ifdef SALTUS_HAVE_CUDA
+#include "torch/cuda_resnet_update.hpp"
+#endif
 
 namespace saltus {
 namespace {
@@ -50,15 +53,28 @@ class ResnetLearning final : public LearningNetwork {
           "learning needs beta1, beta2 and average_decay from 0 to below 1, and an epsilon above "
           "0");
     }
+#ifdef SALTUS_HAVE_CUDA
+    if (device_.is_cuda()) {
+      on_cuda_ = std::make_unique<CudaResnetUpdate>(
+          LearnedTensors{current_, averaged_, mean_, square_}, options_);
+    }
+#endif
   }
 
-  const Target& target() const override { return *target_; }
-  const Target& averaged() const override { return *averaged_target_; }
+  const Target& target() const override {
+    return *target_;
+  }
+  const Target& averaged() const override {
+    return *averaged_target_;
+  }
 
   Means update(Rows<const Symbol> data, Rows<const Symbol> samples, double rate) override {
     if (data.rows < 1 || samples.rows < 1) {
       throw DataError("a step of learning needs rows of data and of samples");
     }
+#ifdef SALTUS_HAVE_CUDA
+    if (on_cuda_) return update_on_cuda(data, samples, rate);
+#endif
     std::vector<Part> parts;
     add_parts(data, -1.0 / data.rows, parts);
     add_parts(samples, 1.0 / samples.rows, parts);
@@ -71,15 +87,17 @@ class ResnetLearning final : public LearningNetwork {
           std::abs(parts[p].weight) * parts[p].sum;
       if (p > 0) gradient.add_(parts[p].gradient);
     }
-    if (!std::isfinite(means.data) || !std::isfinite(means.samples)) {
-      throw DataError("log p is not finite: learning has diverged; lower the rate");
-    }
+    check_means(means);
     step(gradient, rate);
     return means;
   }
 
-  std::vector<float> parameters() const override { return to_host(current_->flat); }
-  std::vector<float> averaged_parameters() const override { return to_host(averaged_->flat); }
+  std::vector<float> parameters() const override {
+    return to_host(current_->flat);
+  }
+  std::vector<float> averaged_parameters() const override {
+    return to_host(averaged_->flat);
+  }
 
   void save(ByteWriter& out) const override {
     out.put(steps_);
@@ -93,6 +111,37 @@ class ResnetLearning final : public LearningNetwork {
   }
 
  private:
+#ifdef SALTUS_HAVE_CUDA
+  Means update_on_cuda(Rows<const Symbol> data, Rows<const Symbol> samples, double rate) {
+    const std::vector<float> f = (*on_cuda_)(data, samples, rate, ++steps_);
+    Means means{mean_base(data), mean_base(samples)};
+    for (int r = 0; r < data.rows; ++r)
+      means.data += double{f[static_cast<std::size_t>(r)]} / data.rows;
+    for (int r = 0; r < samples.rows; ++r) {
+      means.samples += double{f[static_cast<std::size_t>(data.rows + r)]} / samples.rows;
+    }
+    check_means(means);
+    current_->changed();
+    averaged_->changed();
+    return means;
+  }
+
+  double mean_base(Rows<const Symbol> rows) const {
+    double sum = 0;
+    for (int r = 0; r < rows.rows; ++r) {
+      for (int i = 0; i < rows.cols; ++i) {
+        if (rows[r][i]) sum += double{current_->base_logit[static_cast<std::size_t>(i)]};
+      }
+    }
+    return current_->base_constant + sum / rows.rows;
+  }
+#endif
+
+  static void check_means(const Means& means) {
+    if (std::isfinite(means.data) && std::isfinite(means.samples)) return;
+    throw DataError("log p is not finite: learning has diverged; lower the rate");
+  }
+
   struct Part {
     Rows<const Symbol> rows;
     double weight;   // of each row's log p in the loss
@@ -163,6 +212,9 @@ class ResnetLearning final : public LearningNetwork {
   std::uint64_t steps_ = 0;
   std::unique_ptr<Target> target_, averaged_target_;
   ThreadPool pool_;
+#ifdef SALTUS_HAVE_CUDA
+  std::unique_ptr<CudaResnetUpdate> on_cuda_;
+#endif
 };
 
 }  // namespace

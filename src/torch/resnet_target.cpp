@@ -51,7 +51,8 @@ class ResnetTarget final : public NetworkTarget {
 
 }  // namespace
 
-ResnetTensors::ResnetTensors(const ResnetEnergy& energy, at::Device device) : shape(energy.shape) {
+ResnetTensors::ResnetTensors(const ResnetEnergy& energy, at::Device device)
+    : shape(energy.shape), base_mean(energy.base_mean) {
   check(energy);
   const auto count = static_cast<std::int64_t>(energy.parameters.size());
   flat = at::empty({count}, at::kFloat);

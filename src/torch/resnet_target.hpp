@@ -23,6 +23,7 @@ struct ResnetTensors {
   at::Tensor flat;
   std::vector<at::Tensor> views;
   // sum_i [x_i log m_i + (1 - x_i) log(1 - m_i)] = base_constant + sum_i base_logit_i x_i
+  std::vector<double> base_mean;
   std::vector<float> base_logit;
   double base_constant = 0;
   mutable std::vector<std::function<void()>> listeners;
