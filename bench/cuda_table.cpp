@@ -1,29 +1,48 @@
-// Time of a step on the GPU: RBM with 784 visible and 500 hidden units, 100 chains.
+// Time of a step on the GPU, and of an iteration of learning: saltus_bench_cuda [STEPS]
+#include <fmt/format.h>
+
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
 
-#include "cuda/rbm_on_cuda.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/binary_network.hpp"
+#include "saltus/target/rbm.hpp"
+#include "saltus/torch/module.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr int kVisible = 784, kHidden = 500;
+double seconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
 
-Rbm random_rbm() {
-  const Stream stream(5, 0, 0, Purpose::check);
-  std::uint32_t next = 0;
-  const auto numbers = [&](int count, double size) {
-    std::vector<double> list(static_cast<std::size_t>(count));
-    for (double& v : list) v = size * (2 * stream.uniform(next++) - 1);
-    return list;
-  };
-  return Rbm(numbers(kVisible * kHidden, 0.1), numbers(kVisible, 1), numbers(kHidden, 1));
+std::vector<double> numbers(int count, double size, std::uint32_t which) {
+  const Stream stream(5, which, 0, Purpose::check);
+  std::vector<double> list;
+  for (int k = 0; k < count; ++k) {
+    list.push_back(size * (2 * stream.uniform(static_cast<std::uint32_t>(k)) - 1));
+  }
+  return list;
+}
+
+ResnetEnergy random_resnet() {
+  ResnetEnergy energy = ResnetEnergy::random({}, std::vector<double>(784, 0.2), 1);
+  for (float& p : energy.parameters) p *= 2;
+  return energy;
+}
+
+// As large as the Adult data with 500 hidden units.
+BinaryNetwork random_network() {
+  RegressionRows rows;
+  rows.features = 88;
+  for (double v : numbers(29860 * 88, 1.7, 1)) rows.x.push_back(static_cast<float>(v));
+  for (double v : numbers(29860, 1, 2)) rows.y.push_back(v > 0.5);
+  return BinaryNetwork(std::move(rows), {});
 }
 
 // Keeps every `thin`-th state; none when it is 0.
@@ -41,40 +60,69 @@ struct Look final : StepObserver {
   }
 };
 
-double seconds() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
+struct Case {
+  std::string sampler;
+  Settings settings;
+  std::uint64_t thin;
+};
 
-void table(int chains, std::uint64_t steps) {
-  const Rbm rbm = random_rbm();
-  const auto target = cuda::rbm_on_cuda(rbm);
-  std::printf("rbm %d x %d, %d chains, %llu steps\n", kVisible, kHidden, chains,
-              static_cast<unsigned long long>(steps));
-  std::printf("%-8s %-14s %12s %12s\n", "sampler", "states kept", "us per step", "acceptance");
-  const std::vector<std::pair<std::string, Settings>> samplers = {{"dmala", {{"step_size", "0.2"}}},
-                                                                  {"dula", {{"step_size", "0.1"}}},
-                                                                  {"gwg", {}},
-                                                                  {"gibbs", {}}};
-  for (const auto& [name, settings] : samplers) {
-    const auto sampler = make_sampler(name, *target, settings);
-    Ensemble ensemble(*target, chains, 0, 1, 1);
+void table(const std::string& what, const Target& target, int chains, std::uint64_t steps,
+           const std::vector<Case>& cases) {
+  fmt::print("{}, {} chains, {} steps\n", what, chains, steps);
+  for (const Case& c : cases) {
+    const auto sampler = make_sampler(c.sampler, target, c.settings);
+    Ensemble ensemble(target, chains, 0, 1, 1);
     ensemble.start_random();
     ensemble.evaluate();
-    for (std::uint64_t thin : {0u, 10u, 1u}) {
-      Look look(thin);
-      ensemble.advance(*sampler, 512, look);  // graphs and memory are then there
-      look = Look(thin);
-      const double begin = seconds();
-      ensemble.advance(*sampler, steps, look);
-      const double us = 1e6 * (seconds() - begin) / static_cast<double>(steps);
-      std::printf("%-8s %-14s %12.2f %12.3f\n", name.c_str(),
-                  thin == 0   ? "none"
-                  : thin == 1 ? "all"
-                              : "every 10th",
-                  us, look.acceptance / static_cast<double>(look.steps) / chains);
-    }
+    Look warm(c.thin), look(c.thin);
+    ensemble.advance(*sampler, std::min<std::uint64_t>(steps, 64), warm);  // graphs are then there
+    const double begin = seconds();
+    ensemble.advance(*sampler, steps, look);
+    fmt::print("  {:8} {:16} {:10.1f} us per step, acceptance {:.3f}\n", c.sampler,
+               c.thin == 0   ? "no states kept"
+               : c.thin == 1 ? "all states kept"
+                             : "every 10th kept",
+               1e6 * (seconds() - begin) / static_cast<double>(steps),
+               look.acceptance / static_cast<double>(look.steps) / chains);
   }
+}
+
+void learning(std::uint64_t iterations) {
+  const auto network = torch_module().learn_resnet(random_resnet(), {}, {Device::cuda, {}});
+  const RowBuffer<Symbol> x(100, 784);
+  for (int r = 0; r < 100; ++r) {
+    for (int i = 0; i < 784; ++i) x.view()[r][i] = static_cast<Symbol>((r * 7 + i * 3) % 5 == 0);
+  }
+  for (int k = 0; k < 5; ++k) network->update(x.view(), x.view(), 1e-4);
+  const double begin = seconds();
+  for (std::uint64_t k = 0; k < iterations; ++k) network->update(x.view(), x.view(), 1e-4);
+  fmt::print("learning: {:.1f} us per update of 100 + 100 images\n",
+             1e6 * (seconds() - begin) / static_cast<double>(iterations));
+}
+
+void tables(std::uint64_t steps) {
+  const Settings large = {{"step_size", "0.2"}}, small = {{"step_size", "0.1"}};
+  const Rbm rbm(numbers(784 * 500, 0.1, 3), numbers(784, 1, 4), numbers(500, 1, 5));
+  const auto rbm_target = torch_module().on_cuda(rbm);
+  table("rbm 784 x 500", *rbm_target, 100, 10 * steps,
+        {{"dmala", large, 0},
+         {"dmala", large, 10},
+         {"dmala", large, 1},
+         {"dula", small, 0},
+         {"gwg", {}, 0},
+         {"gibbs", {}, 0}});
+  for (const auto& [name, precision] :
+       {std::pair("half", Precision::half), std::pair("tf32", Precision::tf32),
+        std::pair("single", Precision::single)}) {
+    const auto target = torch_module().resnet(random_resnet(), {Device::cuda, precision});
+    table(fmt::format("resnet-ebm, 64 channels, 8 blocks, precision {}", name), *target, 100,
+          precision == Precision::half ? steps : steps / 10,
+          {{"dmala", large, 0}, {"dmala", large, 10}, {"dula", small, 0}, {"gwg", {}, 0}});
+  }
+  const auto bnn = torch_module().on_cuda(random_network());
+  table("bnn 29,860 x 88, 500 hidden", *bnn, 50, steps / 20,
+        {{"dmala", small, 0}, {"dula", small, 0}, {"gwg", {}, 0}, {"gibbs", {}, 0}});
+  learning(steps / 10);
 }
 
 }  // namespace
@@ -82,10 +130,9 @@ void table(int chains, std::uint64_t steps) {
 
 int main(int argc, char** argv) {
   try {
-    saltus::table(argc > 1 ? std::atoi(argv[1]) : 100,
-                  argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20000);
+    saltus::tables(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    fmt::print(stderr, "{}\n", e.what());
     return 1;
   }
   return 0;

@@ -50,9 +50,9 @@ class FakeChains final : public DeviceChains {
     for (int r = 0; r < states.rows; ++r) std::copy_n(tile_.x[r], states.cols, states[r]);
   }
 
-  void evaluate(std::span<double> logp) override {
+  void evaluate(std::uint64_t step, std::span<double> logp) override {
     ++log_.evaluations;
-    target_.evaluate(work_.at(0), tile_.x, tile_.logp, tile_.score);
+    target_.evaluate(work_.at(step), tile_.x, tile_.logp, tile_.score);
     tile_.logp_current = tile_.score_current = true;
     std::copy_n(tile_.logp, logp.size(), logp.data());
   }

@@ -30,7 +30,7 @@ CudaChains::CudaChains(std::shared_ptr<SharedEnergy> energy, const Domain& domai
     list->grow(n);
   }
   changes_.grow(n), site_.grow(n), nonfinite_.grow(n), levels_.grow(all);
-  control_.grow(1);
+  control_.grow(1), at_.grow(2);
   penalty_.grow(static_cast<std::size_t>(padded(levels.dim)));
   base_slope_.grow(static_cast<std::size_t>(levels.dim));
   launch_ = {{chains, levels, x_.data(), score_.data(), y_.data(), y_score_.data(), logp_.data(),
@@ -71,18 +71,24 @@ void CudaChains::get_states(Rows<Symbol> states) const {
   energy_->stream().wait();
 }
 
-void CudaChains::evaluate(std::span<double> logp) {
-  energy_->evaluate(x_.data(), launch_.chains.chains, logp_.data(), score_.data());
-  logp_current_ = score_current_ = true;
+void CudaChains::evaluate(std::uint64_t step, std::span<double> logp) {
+  evaluate_states(step);
   logp_.get(stream(), logp);
   energy_->stream().wait();
 }
 
 // What the kernel starts from and an earlier one left behind.
-void CudaChains::make_ready(Kernel kernel) {
+void CudaChains::make_ready(Kernel kernel, std::uint64_t step) {
   const bool logp = kernel != Kernel::dula, score = kernel != Kernel::gibbs;
   if ((!logp || logp_current_) && (!score || score_current_)) return;
-  energy_->evaluate(x_.data(), launch_.chains.chains, logp_.data(), score_.data());
+  evaluate_states(step);
+}
+
+void CudaChains::evaluate_states(std::uint64_t step) {
+  const std::uint64_t at[2] = {seed_, step};
+  at_.put(stream(), at);
+  energy_->evaluate({at_.data(), at_.data() + 1}, x_.data(), launch_.chains.chains, logp_.data(),
+                    score_.data());
   logp_current_ = score_current_ = true;
 }
 
@@ -118,7 +124,7 @@ void CudaChains::count(Kernel kernel, bool logp, std::uint64_t steps) {
 void CudaChains::advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
                          StepObserver& observer) {
   const Kernel kernel = kernel_for(sampler);
-  make_ready(kernel);
+  make_ready(kernel, step);
   struct {
     const Records* records = nullptr;
     Tile tile;
@@ -152,7 +158,7 @@ void CudaChains::anneal(const Sampler& sampler, std::uint64_t step, const Path& 
   if (!tests(kernel) && kernel != Kernel::gibbs) {
     throw UsageError(sampler.name() + " biases the estimate; use dmala, gwg or gibbs");
   }
-  make_ready(kernel);
+  make_ready(kernel, step);
   const std::uint64_t moves = path.betas.size() - 1, with_steps = moves - path.stop_short;
   const std::uint64_t steps = with_steps * static_cast<std::uint64_t>(path.steps_per_beta);
   const Control control = enter(path, out, control_for(sampler, step, steps));
@@ -203,7 +209,7 @@ Graph& CudaChains::graph(Kernel kernel, bool logp, int length) {
   }
   std::unique_ptr<Graph>& graph = graphs_[{kernel, logp, length}];
   if (!graph) {
-    evaluate_step(kernel, logp, true);
+    evaluate_step(kernel, logp, true, 0);
     energy_->stream().wait();
     graph = std::make_unique<Graph>(energy_->stream(), [this, kernel, logp, length] {
       for (int offset = 0; offset < length; ++offset) enqueue_step(kernel, logp, offset);
@@ -215,12 +221,15 @@ Graph& CudaChains::graph(Kernel kernel, bool logp, int length) {
 }
 
 // Warming up leaves the chains as they are: it writes to where proposals are.
-void CudaChains::evaluate_step(Kernel kernel, bool logp, bool warm_up) {
+void CudaChains::evaluate_step(Kernel kernel, bool logp, bool warm_up, int offset) {
   const ChainArrays& c = launch_.chains;
   const bool in_place = kernel == Kernel::dula, at_x = in_place || warm_up;
   double* to_logp = in_place && !warm_up ? c.logp : c.y_logp;
   float* to_score = in_place && !warm_up ? c.score : c.y_score;
-  energy_->evaluate(at_x ? c.x : c.y, c.chains, logp ? to_logp : nullptr,
+  // At the step that follows, as on the host.
+  const Control* control = control_.data();
+  const DeviceAt at{&control->seed, &control->step, static_cast<std::uint64_t>(offset) + 1};
+  energy_->evaluate(at, at_x ? c.x : c.y, c.chains, logp ? to_logp : nullptr,
                     kernel == Kernel::gibbs ? nullptr : to_score);
 }
 
@@ -228,20 +237,20 @@ void CudaChains::enqueue_step(Kernel kernel, bool logp, int offset) {
   switch (kernel) {
     case Kernel::dmala:
       launch_.propose_langevin(offset);
-      evaluate_step(kernel, logp, false);
+      evaluate_step(kernel, logp, false, offset);
       return launch_.accept_langevin(offset);
     case Kernel::dula:
       launch_.move_langevin(offset, !logp);
-      evaluate_step(kernel, logp, false);
+      evaluate_step(kernel, logp, false, offset);
       if (logp) launch_.record_langevin(offset);
       return;
     case Kernel::gwg:
       launch_.propose_site(offset);
-      evaluate_step(kernel, logp, false);
+      evaluate_step(kernel, logp, false, offset);
       return launch_.accept_site(offset);
     case Kernel::gibbs:
       launch_.propose_gibbs(offset);
-      evaluate_step(kernel, logp, false);
+      evaluate_step(kernel, logp, false, offset);
       return launch_.settle_gibbs(offset);
     case Kernel::none:
       throw UsageError("the GPU has no kernel for this sampler");

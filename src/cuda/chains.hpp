@@ -30,7 +30,7 @@ class CudaChains final : public DeviceChains {
   void count_chains_from(std::uint32_t first_chain) override { first_chain_ = first_chain; }
   void put_states(Rows<const Symbol> states) override;
   void get_states(Rows<Symbol> states) const override;
-  void evaluate(std::span<double> logp) override;
+  void evaluate(std::uint64_t step, std::span<double> logp) override;
   void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
                StepObserver& observer) override;
   void anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
@@ -47,10 +47,11 @@ class CudaChains final : public DeviceChains {
   cudaStream_t stream() const { return energy_->stream().get(); }
   Control control_for(const Sampler& sampler, std::uint64_t step, std::uint64_t steps);
   Control enter(const Path& path, const Annealed& out, Control control);
-  void make_ready(Kernel kernel);
+  void make_ready(Kernel kernel, std::uint64_t step);
+  void evaluate_states(std::uint64_t step);
   void enqueue(Kernel kernel, bool logp, const Control& control, std::uint64_t steps);
   Graph& graph(Kernel kernel, bool logp, int length);
-  void evaluate_step(Kernel kernel, bool logp, bool warm_up);
+  void evaluate_step(Kernel kernel, bool logp, bool warm_up, int offset);
   void enqueue_step(Kernel kernel, bool logp, int offset);
   void count(Kernel kernel, bool logp, std::uint64_t steps);
 
@@ -68,6 +69,7 @@ class CudaChains final : public DeviceChains {
   DeviceArray<std::uint8_t> nonfinite_;
   DeviceArray<Symbol> levels_;  // states on their way
   DeviceArray<Control> control_;
+  DeviceArray<std::uint64_t> at_;  // seed and step of an evaluation that is no step's
   DeviceArray<float> penalty_;
   DeviceArray<std::int32_t> sites_;
   DeviceArray<double> betas_, base_slope_, log_weights_, acceptance_;

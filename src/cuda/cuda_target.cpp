@@ -19,6 +19,7 @@ struct CudaTarget::Staging {
   DeviceArray<Symbol> symbols;
   DeviceArray<float> values, score;
   DeviceArray<double> logp;
+  DeviceArray<std::uint64_t> at{2};  // seed and step
 };
 
 CudaTarget::CudaTarget(std::string name, const Domain& domain, std::vector<int> shape,
@@ -33,8 +34,11 @@ CudaTarget::CudaTarget(std::string name, const Domain& domain, std::vector<int> 
 
 CudaTarget::~CudaTarget() = default;
 
-void CudaTarget::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const {
+void CudaTarget::evaluate(const At& at, Rows<const Symbol> x, double* logp,
+                          Rows<float> score) const {
   const std::lock_guard held(staging_->mutex);
+  const std::uint64_t numbers[2] = {at.seed, at.step};
+  staging_->at.put(staging_->energy->stream().get(), numbers);
   for (int first = 0; first < x.rows; first += kMostRows) {
     const int rows = std::min(kMostRows, x.rows - first);
     Rows<float> some;
@@ -58,8 +62,8 @@ void CudaTarget::evaluate_some(Rows<const Symbol> x, double* logp, Rows<float> s
     // Nothing of this may get into a graph that another thread captures on the stream.
     const auto held = s.energy->lock();
     levels_to_values(stream, s.levels, x.rows, s.symbols.data(), s.values.data());
-    s.energy->evaluate(s.values.data(), x.rows, logp ? s.logp.data() : nullptr,
-                       score ? s.score.data() : nullptr);
+    s.energy->evaluate({s.at.data(), s.at.data() + 1}, s.values.data(), x.rows,
+                       logp ? s.logp.data() : nullptr, score ? s.score.data() : nullptr);
   }
   if (logp) s.logp.get(stream, {logp, rows});
   if (score) {

@@ -29,9 +29,9 @@ class SharedEnergy {
   }
   int generation() const { return generation_; }
 
-  void evaluate(const float* values, int rows, double* logp, float* score) {
+  void evaluate(const DeviceAt& at, const float* values, int rows, double* logp, float* score) {
     const auto held = lock();
-    stream_.run([&] { energy_->evaluate(stream_.get(), values, rows, logp, score); });
+    stream_.run([&] { energy_->evaluate_at(stream_.get(), at, values, rows, logp, score); });
   }
 
  private:

@@ -232,7 +232,7 @@ void Annealing::anneal_on_device(std::size_t first, std::size_t last) {
     }
     device_->put_states(states.view());
     std::vector<double> logp(static_cast<std::size_t>(plan_.chains));
-    device_->evaluate(logp);
+    device_->evaluate(0, logp);
     for (double l : logp) check_start(l);
     device_ready_ = true;
   }

@@ -163,7 +163,7 @@ void Ensemble::evaluate_on_device() {
     device_->put_states(states.view());
   }
   std::vector<double> logp(static_cast<std::size_t>(chains_));
-  device_->evaluate(logp);
+  device_->evaluate(step_, logp);
   for (int c = 0; c < chains_; ++c) check_finite(c, logp[static_cast<std::size_t>(c)]);
   device_ready_ = true;
   forget_values();

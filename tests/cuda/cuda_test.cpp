@@ -324,7 +324,7 @@ std::vector<std::vector<Symbol>> some_steps(cuda::CudaChains& chains,
   Watch watch(start.view().rows);
   std::vector<double> logp(static_cast<std::size_t>(start.view().rows));
   chains.put_states(start.view());
-  chains.evaluate(logp);
+  chains.evaluate(step, logp);
   chains.advance(sampler, step, steps, watch);
   return watch.states;
 }
