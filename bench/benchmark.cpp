@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "models.hpp"
+#include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/diagnose/ess.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/rhat.hpp"
+#include "saltus/target/binary_network.hpp"
 
 namespace saltus::bench {
 namespace {
@@ -212,7 +214,67 @@ void register_level(const std::string& level, const ops::Ops& ops) {
   }
 }
 
+RegressionRows regression_rows(int rows, int features) {
+  const auto x = uniform_numbers(
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(features), -1.7, 1.7);
+  const auto y = uniform_numbers(static_cast<std::size_t>(rows), 0, 2);
+  RegressionRows data{features, {x.begin(), x.end()}, {}};
+  for (const double v : y) data.y.push_back(v < 1 ? 0.0f : 1.0f);
+  return data;
+}
+
+// One network's log p, and score where wanted: data rows, features, hidden units.
+void binary_network(State& state, bool score) {
+  ops::single_threaded_blas();
+  const int rows = static_cast<int>(state.range(0)), features = static_cast<int>(state.range(1));
+  const BinaryNetwork network(regression_rows(rows, features),
+                              {static_cast<int>(state.range(2)), 100, 0});
+  const int dim = network.domain().dim();
+  const auto x = symbols(dim, 2);
+  RowBuffer<float> out(1, dim);
+  Scratch scratch;
+  double logp = 0;
+  for (auto _ : state) {
+    network.evaluate({0, 0, scratch}, {x.data(), 1, dim, padded(dim)}, &logp,
+                     score ? out.view() : Rows<float>{});
+    DoNotOptimize(logp);
+  }
+  count_items(state, std::int64_t{rows} * features * state.range(2));
+}
+
+// The two products that such an evaluation cannot do without.
+void binary_network_products(State& state) {
+  ops::single_threaded_blas();
+  const int rows = static_cast<int>(state.range(0)), features = static_cast<int>(state.range(1)),
+            hidden = static_cast<int>(state.range(2));
+  const auto z = floats(rows * features), w = floats(features * hidden);
+  std::vector<float> units(static_cast<std::size_t>(rows) * static_cast<std::size_t>(hidden)),
+      out(w);
+  for (auto _ : state) {
+    ops::multiply(rows, hidden, features, z.data(), features, w.data(), hidden, units.data(),
+                  hidden);
+    ops::transposed_multiply(features, hidden, rows, z.data(), features, units.data(), hidden,
+                             out.data(), hidden);
+    DoNotOptimize(out.data());
+  }
+  count_items(state, std::int64_t{rows} * features * hidden);
+}
+
+void register_networks() {
+  // The sizes of the data sets compas, adult and blog.
+  const auto sizes = [](auto* b) {
+    b->Args({4887, 13, 500})->Args({29860, 88, 500})->Args({46814, 276, 100});
+    b->Unit(::benchmark::kMillisecond);
+  };
+  sizes(::benchmark::RegisterBenchmark("binary_network_score",
+                                       [](State& s) { binary_network(s, true); }));
+  sizes(::benchmark::RegisterBenchmark("binary_network_logp",
+                                       [](State& s) { binary_network(s, false); }));
+  sizes(::benchmark::RegisterBenchmark("binary_network_products", binary_network_products));
+}
+
 void register_all() {
+  register_networks();
   for (ops::Level level : ops::levels()) register_level(std::string(name(level)), ops::ops(level));
   ::benchmark::RegisterBenchmark("philox_block", philox_block);
   const auto series = [](const char* name, auto of) {

@@ -99,7 +99,7 @@ std::string numbers_text(const std::vector<double>& values) {
 std::string note_of(const Standings& all, const Measured& m, std::optional<double> paper,
                     const std::vector<double>& authors) {
   std::string note;
-  if (paper && m.error) {
+  if (paper && m.sd > 0) {
     note = fmt::format(
         "Our standard deviation over seeds is {:.4f}, and the paper's number is {:.1f} "
         "of these away; the paper's own, 0.0003 to 0.0061, are not itemised.",
@@ -119,7 +119,7 @@ Row judged(const Standings& all, const Entrant& entrant, const char* quantity, c
   Row row{quantity, all.setting(entrant), {}, m.mean, m.error, Verdict::not_published, ""};
   if (!all.comparable) paper.reset();
   row.paper = paper;
-  if (paper && m.error) {
+  if (paper && m.sd > 0) {
     row.verdict = std::abs(m.mean - *paper) <= 2 * m.sd ? Verdict::agrees : Verdict::differs;
   }
   row.note = note_of(all, m, paper, authors);

@@ -299,7 +299,7 @@ __global__ void write_sums(Layout l, const double* parts, int count, double scal
 }  // namespace
 
 BinaryNetworkEnergy::BinaryNetworkEnergy(const RegressionRows& rows,
-                                         const BinaryNetworkOptions& options)
+                                         const BinaryNetworkOptions& options, Way way)
     : options_(options),
       shape_{rows.features, options.hidden},
       rows_(rows.rows()),
@@ -312,6 +312,8 @@ BinaryNetworkEnergy::BinaryNetworkEnergy(const RegressionRows& rows,
   if (stochastic() && rows_ > kMostRowsToDraw) {
     throw UsageError("mini-batches on the GPU need fewer rows of data");
   }
+  if (way == Way::fused && !stochastic()) fused_ = FusedNetwork::make(rows, options);
+  if (fused_) return;
   // The bias is the weight of one more feature, which is 1.
   std::vector<float> data(size(rows_) * size(2 * depth_));
   for (int r = 0; r < rows_; ++r) {
@@ -336,7 +338,7 @@ BinaryNetworkEnergy::BinaryNetworkEnergy(const RegressionRows& rows,
 }
 
 BinaryNetworkEnergy::~BinaryNetworkEnergy() {
-  cublasDestroy(products_);
+  if (products_) cublasDestroy(products_);
 }
 
 int BinaryNetworkEnergy::chunk_rows(int networks) const {
@@ -345,17 +347,21 @@ int BinaryNetworkEnergy::chunk_rows(int networks) const {
   return std::min(whole, up_to_multiple(used_rows(), kBlockRows));
 }
 
+void BinaryNetworkEnergy::make_room(int networks) {
+  const int data_blocks = (used_rows() + kBlockRows - 1) / kBlockRows;
+  weights_.grow(size(2 * depth_) * size(units(networks)));
+  second_.grow(size(units(networks)));
+  gradient_.grow(size(depth_) * size(units(networks)));
+  // Fewer networks have longer chunks, but never need more than this.
+  units_.grow(std::max(kChunkBytes / sizeof(float), size(kBlockRows) * size(units(networks))));
+  second_parts_.grow(size(data_blocks) * size(units(networks)));
+  parts_.grow(size(data_blocks) * size(networks) * 2);
+}
+
 // The first call of a kernel loads it, and the products choose their algorithms: not in a graph.
 void BinaryNetworkEnergy::prepare(int rows) {
   if (rows <= room_) return;
-  const int data_blocks = (used_rows() + kBlockRows - 1) / kBlockRows;
-  weights_.grow(size(2 * depth_) * size(units(rows)));
-  second_.grow(size(units(rows)));
-  gradient_.grow(size(depth_) * size(units(rows)));
-  // Fewer networks have longer chunks, but never need more than this beside one row of blocks.
-  units_.grow(std::max(kChunkBytes / sizeof(float), size(kBlockRows) * size(units(rows))));
-  second_parts_.grow(size(data_blocks) * size(units(rows)));
-  parts_.grow(size(data_blocks) * size(rows) * 2);
+  fused_ ? fused_->prepare(rows) : make_room(rows);
   room_ = rows;
   const std::size_t all = size(rows) * size(shape_.dim());
   const DeviceArray<float> values(all), score(all);
@@ -390,6 +396,7 @@ void BinaryNetworkEnergy::predict(cudaStream_t stream, const float* values, int 
 
 void BinaryNetworkEnergy::run(cudaStream_t stream, const DeviceAt& at, const float* values,
                               int networks, const Wanted& wanted) {
+  if (fused_) return fused_->run(stream, values, networks, wanted.logp, wanted.score);
   const Layout layout{networks, shape_.features, shape_.hidden, stride_, depth_, shape_.dim()};
   const float *data = data_.data(), *y = y_.data();
   const int rows = used_rows(), all_units = units(networks), chunk = chunk_rows(networks);

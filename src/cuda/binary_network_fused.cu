@@ -423,16 +423,13 @@ int FusedNetwork::parts(int networks) const {
   return best;
 }
 
+// Fewer networks may have more parts.
 void FusedNetwork::prepare(int networks) {
-  // A smaller number of networks may have more parts.
-  const std::size_t most =
-      size(kMostParts) * size(std::min(networks, multiprocessors_)) + size(networks);
-  std::size_t needed = 0;
-  for (int n = 1; n <= networks; ++n) needed = std::max(needed, size(parts(n)) * size(n));
-  needed = std::min(needed, std::max(needed, most));
-  gradient_.grow(needed * size(kind_.units) * size(kind_.features));
-  unit_sums_.grow(needed * 2 * size(kind_.units));
-  sums_.grow(needed * 2);
+  std::size_t most = 0;
+  for (int n = 1; n <= networks; ++n) most = std::max(most, size(parts(n)) * size(n));
+  gradient_.grow(most * size(kind_.units) * size(kind_.features));
+  unit_sums_.grow(most * 2 * size(kind_.units));
+  sums_.grow(most * 2);
 }
 
 void FusedNetwork::run(cudaStream_t stream, const float* values, int networks, double* logp,

@@ -14,7 +14,9 @@ namespace {
 class Predictor {
  public:
   Predictor(const RegressionRows& at, const BinaryNetworkOptions& options)
-      : at_(at), dim_(BinaryNetworkShape{at.features, options.hidden}.dim()), energy_(at, options) {
+      : at_(at),
+        dim_(BinaryNetworkShape{at.features, options.hidden}.dim()),
+        energy_(at, options, BinaryNetworkEnergy::Way::products) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
   }
   ~Predictor() { cudaStreamDestroy(stream_); }

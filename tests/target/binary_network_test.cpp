@@ -309,7 +309,7 @@ TEST(NetworkBatches, AdjustedSamplersRefuseThem) {
 // ---- Predictions
 
 TEST(NetworkPredictions, AreTheFormulas) {
-  const Shape s{300, 7, 60};
+  const Shape s{700, 7, 200};  // more than one block of rows
   const BinaryNetwork network(made_up_rows(20, s.features), {s.hidden, 100, 0});
   const RegressionRows other = made_up_rows(s.rows, s.features, 1);
   const RowBuffer<Symbol> x = random_states(3, network.domain().dim());
