@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "learn_ebm.hpp"
 #include "learn_options.hpp"
 #include "learn_report.hpp"
 #include "saltus/core/error.hpp"
@@ -180,6 +181,7 @@ void add_learn(CLI::App& program, int& status) {
   };
   add("rbm", "Restricted Boltzmann machine");
   add("ising", "Ising model with couplings between all spins");
+  add_learn_ebm(*command, status);
 }
 
 }  // namespace saltus::cli

@@ -67,16 +67,18 @@ void LearnProgress::clear() {
   shown_ = false;
 }
 
-void LearnProgress::update(const LearnTotals& totals, double seconds) {
-  if (seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return;
-  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return;  // short runs stay silent
+bool LearnProgress::due(double seconds) {
+  if (seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
+  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
   last_ = seconds;
-  const auto done = static_cast<double>(totals.iterations);
-  const double rate = (done - static_cast<double>(first_)) / seconds;
-  const double left = (static_cast<double>(planned_) - done) / rate;
-  std::string line = fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
-                                 100 * done / static_cast<double>(planned_), duration(left),
-                                 state_text(totals.recent), short_number(1e3 / rate));
+  return true;
+}
+
+void LearnProgress::say(std::string line, double seconds) {
+  if (due(seconds)) show(std::move(line));
+}
+
+void LearnProgress::show(std::string line) {
   if (terminal_) {
     line.resize(std::min(line.size(), terminal_width() - 1));  // never onto a new line
     fmt::print(stderr, "\r\033[K{}", line);
@@ -85,6 +87,16 @@ void LearnProgress::update(const LearnTotals& totals, double seconds) {
   }
   std::fflush(stderr);
   shown_ = true;
+}
+
+void LearnProgress::update(const LearnTotals& totals, double seconds) {
+  if (!due(seconds)) return;
+  const auto done = static_cast<double>(totals.iterations);
+  const double rate = (done - static_cast<double>(first_)) / seconds;
+  const double left = (static_cast<double>(planned_) - done) / rate;
+  show(fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
+                   100 * done / static_cast<double>(planned_), duration(left),
+                   state_text(totals.recent), short_number(1e3 / rate)));
 }
 
 void print_report(const LearnReport& report) {

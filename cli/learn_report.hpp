@@ -24,9 +24,13 @@ class LearnProgress {
   ~LearnProgress() { clear(); }
   // `seconds` since learning began, or went on.
   void update(const LearnTotals& totals, double seconds);
+  // A line about something else.
+  void say(std::string line, double seconds);
   void clear();
 
  private:
+  bool due(double seconds);
+  void show(std::string line);
   bool terminal_, shown_ = false;
   double last_ = -1;
   std::uint64_t first_, planned_;

@@ -2,20 +2,31 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <bit>
 #include <charconv>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <numeric>
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/json_fields.hpp"
+#include "io/resnet_file.hpp"
+#include "learn/ebm_images.hpp"
 #include "model_options.hpp"
 #include "option_checks.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/io/data_file.hpp"
+#include "saltus/io/data_folder.hpp"
 #include "saltus/io/model_file.hpp"
-#include "saltus/learn/ais.hpp"
+#include "saltus/learn/ais_run.hpp"
+#include "saltus/learn/ebm_learning.hpp"
+#include "saltus/learn/likelihood.hpp"
+#include "saltus/run/checkpoint.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/version.hpp"
 #include "sample_options.hpp"
@@ -29,14 +40,25 @@ constexpr double kExactWork = 1e9;
 // An estimate that rests on fewer chains than this, and on less than half of them, has no
 // trustworthy standard error.
 constexpr double kFewChains = 10;
+constexpr std::chrono::seconds kSaveEvery{60};
 
 struct LogzRequest {
   ModelRequest model;
-  std::string sampler = "dmala", schedule, base = "uniform", seed = "1";
+  std::string sampler = "dmala", schedule, base, seed = "1";
   std::vector<std::string> set;
   int betas = 1000;
   AisPlan plan;
+  std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
+  std::string checkpoint;
+  double time_limit = 0;
   bool no_reverse = false, json = false;
+};
+
+// Data and their mean log p, up to the model's constant.
+struct TestData {
+  std::string name;
+  int rows;
+  double mean_logp;
 };
 
 struct LogzReport {
@@ -45,6 +67,7 @@ struct LogzReport {
   bool tuned;
   AisResult result;
   std::optional<double> exact;
+  std::optional<TestData> test;
 };
 
 // Numbers separated by blanks, commas or line ends.
@@ -79,12 +102,31 @@ std::vector<double> betas_of(const LogzRequest& request) {
   return betas;
 }
 
-Independent base_of(const LogzRequest& request, const Target& target) {
-  const Domain& domain = target.domain();
+// The law that a model has as a part of itself, where there is one.
+std::optional<Independent> own_base(const Model& model) {
+  const auto json = nlohmann::json::parse(model.text);
+  if (json.at("model") != "resnet-ebm") return std::nullopt;
+  JsonFields fields(json, "the model");
+  fields.at("model");
+  return Independent::bernoulli(model.target->domain(), read_resnet(fields).base_mean);
+}
+
+// Where the chains start: what was asked for, or the model's own base, or uniform. `request.base`
+// then says which.
+Independent base_of(LogzRequest& request, const Model& model) {
+  const Domain& domain = model.target->domain();
   if (domain.unbounded()) {
     throw UsageError(
         "log Z is estimated from finitely many levels, but the integers of the model " +
-        target.name() + " are unbounded");
+        model.target->name() + " are unbounded");
+  }
+  if (request.base.empty() || request.base == "model") {
+    if (auto base = own_base(model)) return request.base = "model", *base;
+    if (!request.base.empty()) {
+      throw UsageError("the model " + model.target->name() +
+                       " has no base of its own; --base uniform, or a file of probabilities");
+    }
+    request.base = "uniform";
   }
   if (request.base == "uniform") return Independent::uniform(domain);
   const std::vector<double> p = read_numbers(request.base);
@@ -96,9 +138,36 @@ Independent base_of(const LogzRequest& request, const Target& target) {
   }
 }
 
+// A file of rows, or NAME or NAME:PART of a published set.
+RowBuffer<Symbol> read_test(const std::string& test, const std::string& data) {
+  const std::size_t colon = test.find(':');
+  const std::string name = test.substr(0, colon);
+  if (!is_image_set(name)) return std::move(read_binary_data(test).rows);
+  const std::string part = colon == std::string::npos ? "test" : test.substr(colon + 1);
+  const ImageSet images = load_image_set(name, data_folder(data));
+  if (part == "test") return test_rows(images);
+  if (part == "valid") return validation_rows(images);
+  if (part != "train") {
+    throw UsageError("--test " + test + ": the parts of " + name + " are train, valid and test");
+  }
+  return binarise(images.train, images.grey, 0, kBaseDraw);
+}
+
+std::optional<TestData> test_of(const LogzRequest& request, const Target& target) {
+  if (request.test.empty()) return std::nullopt;
+  const RowBuffer<Symbol> rows = read_test(request.test, request.data);
+  try {
+    return TestData{request.test, rows.view().rows,
+                    mean_logp(target, rows.view(), request.plan.annealing.threads)};
+  } catch (const DataError& e) {
+    throw DataError(request.test + ": " + e.what());
+  }
+}
+
 // A line on the terminal that says how far the work is; silent elsewhere.
 class StageLine {
  public:
+  explicit StageLine(double time_limit) : time_limit_(time_limit) {}
   ~StageLine() { clear(); }
   bool operator()(const AisStatus& status) {
     if (isatty(STDERR_FILENO) == 1) {
@@ -109,7 +178,11 @@ class StageLine {
       std::fflush(stderr);
       shown_ = true;
     }
-    return !signal_seen();
+    return !signal_seen() && !out_of_time();
+  }
+  bool out_of_time() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    return time_limit_ > 0 && passed.count() >= time_limit_;
   }
   void clear() {
     if (shown_) fmt::print(stderr, "\r\033[K");
@@ -117,6 +190,8 @@ class StageLine {
   }
 
  private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double time_limit_;
   bool shown_ = false;
 };
 
@@ -169,6 +244,14 @@ nlohmann::ordered_json report_json(const LogzReport& report) {
   j["forward"] = estimate_json(r.forward);
   j["reverse"] = r.reverse ? estimate_json(*r.reverse) : nlohmann::ordered_json(nullptr);
   j["exact"] = report.exact ? json_number(*report.exact) : nlohmann::ordered_json(nullptr);
+  j["test"] = nullptr;
+  if (report.test) {
+    const LikelihoodInterval ll = log_likelihood(report.test->mean_logp, r);
+    j["test"] = {{"data", report.test->name},
+                 {"rows", report.test->rows},
+                 {"mean_logp", json_number(report.test->mean_logp)},
+                 {"log_likelihood", {json_number(ll.low), json_number(ll.high)}}};
+  }
   j["betas"] = plan.betas.size();
   j["steps_per_beta"] = plan.steps_per_beta;
   j["chains"] = plan.chains;
@@ -201,6 +284,17 @@ void print_interval(const AisResult& r) {
   }
 }
 
+void print_likelihood(const TestData& test, const AisResult& r) {
+  const LikelihoodInterval ll = log_likelihood(test.mean_logp, r);
+  const std::string rows = with_commas(static_cast<std::uint64_t>(test.rows));
+  fmt::print("{}, {} rows: mean log p {:.5f}", test.name, rows, test.mean_logp);
+  if (r.reverse) {
+    fmt::print(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
+  } else {
+    fmt::print(", log-likelihood below {:.5f}.\n", ll.high);
+  }
+}
+
 void print_report(const LogzReport& report) {
   const AisResult& r = report.result;
   const AnnealingPlan& plan = report.request.plan.annealing;
@@ -223,8 +317,79 @@ void print_report(const LogzReport& report) {
                r.forward.log_z - *report.exact);
   }
   print_interval(r);
+  if (report.test) print_likelihood(*report.test, r);
   for (const std::string& w : warnings_of(r)) fmt::print("\nWarning: {}.\n", w);
   fmt::print("{}\n", duration(r.seconds));
+}
+
+// All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
+// betas their number and a sum (FNV-1a).
+std::string description_of(const LogzRequest& request, const Model& model) {
+  const AnnealingPlan& plan = request.plan.annealing;
+  std::uint64_t sum = 14695981039346656037u;
+  for (const double beta : plan.betas) {
+    sum = (sum ^ std::bit_cast<std::uint64_t>(beta)) * 1099511628211u;
+  }
+  nlohmann::ordered_json d;
+  d["version"] = version();
+  d["logz"] = model.text;
+  d["sampler"] = request.sampler;
+  d["set"] = request.set;
+  d["base"] = request.base;
+  d["betas"] = plan.betas.size();
+  d["sum_of_betas"] = sum;
+  d["steps"] = plan.steps_per_beta;
+  d["chains"] = plan.chains;
+  d["seed"] = plan.seed;
+  d["reverse"] = request.plan.reverse;
+  d["warmup"] = request.plan.warmup;
+  return d.dump();
+}
+
+void restore(AisRun& run, const std::string& file, const std::string& description) {
+  const Checkpoint checkpoint = read_checkpoint(file);
+  if (checkpoint.description != description) {
+    throw UsageError(file + " holds an estimate with other options, of another model, or by " +
+                     "another version; name another file, or remove it");
+  }
+  ByteReader in(checkpoint.state);
+  try {
+    run.restore(in);
+  } catch (const DataError& e) {
+    throw DataError(file + ": the checkpoint does not fit (" + e.what() + ")");
+  }
+}
+
+void save(const AisRun& run, const std::string& file, const std::string& description) {
+  ByteWriter out;
+  run.save(out);
+  write_checkpoint(file, description, out.bytes());
+}
+
+// True when the estimate is complete. Otherwise it is saved, where a file is named, and a sentence
+// says how to go on.
+bool estimate(AisRun& run, const LogzRequest& request, const std::string& description) {
+  const std::string& file = request.checkpoint;
+  if (!file.empty() && std::filesystem::exists(file)) restore(run, file, description);
+  StageLine line(request.time_limit);
+  auto saved = std::chrono::steady_clock::now();
+  catch_interrupts();
+  const bool complete = run.go([&](const AisStatus& status) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!file.empty() && now - saved > kSaveEvery) {
+      save(run, file, description);
+      saved = now;
+    }
+    return line(status);
+  });
+  line.clear();
+  stop_catching_interrupts();
+  if (!file.empty()) save(run, file, description);
+  if (complete) return true;
+  fmt::print(stderr, "Stopped before there was an estimate.{}\n",
+             file.empty() ? " Give --checkpoint FILE to be able to continue."
+                          : " The same command goes on from " + file + ".");
+  return false;
 }
 
 int logz(LogzRequest request) {
@@ -232,18 +397,22 @@ int logz(LogzRequest request) {
   plan.annealing.seed = parse_seed(request.seed);
   plan.annealing.betas = betas_of(request);
   plan.reverse = !request.no_reverse;
+  if (!request.checkpoint.empty()) check_place(request.checkpoint);
   const Model model = load_model(request.model);
-  const Tempered path(*model.target, base_of(request, *model.target));
+  const Tempered path(*model.target, base_of(request, model));
   auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
   const bool tuned = sampler->tuning().has_value();
-  StageLine line;
-  catch_interrupts();
-  auto result = annealed_importance_sampling(path, std::move(sampler), plan, std::ref(line));
-  line.clear();
-  stop_catching_interrupts();
-  if (!result) return 128 + signal_seen();
-  const LogzReport report{request, *model.target, tuned, std::move(*result),
-                          exact_log_z(*model.target, plan.annealing.threads)};
+  const auto test = test_of(request, *model.target);
+  AisRun run(path, std::move(sampler), plan);
+  if (!estimate(run, request, description_of(request, model))) {
+    return signal_seen() ? 128 + signal_seen() : ok;
+  }
+  const LogzReport report{request,
+                          *model.target,
+                          tuned,
+                          run.result(),
+                          exact_log_z(*model.target, plan.annealing.threads),
+                          test};
   if (request.json) {
     fmt::print("{}\n", report_json(report).dump(2));
   } else {
@@ -279,10 +448,17 @@ void add_logz(CLI::App& program, int& status) {
       ->check(CLI::Range(2, 10'000'000));
   command
       ->add_option("--base", o->base,
-                   "Where chains start: uniform, or a file of probabilities (of the upper level of "
+                   "Where chains start: model (the model's own base, the default of resnet-ebm), "
+                   "uniform (of the others), or a file of probabilities (of the upper level of "
                    "each coordinate, or of all levels where there are more than two)")
-      ->capture_default_str()
-      ->type_name("uniform|FILE");
+      ->type_name("model|uniform|FILE");
+  command
+      ->add_option("--test", o->test,
+                   "Give the log-likelihood of these data: a file of rows, or a set, "
+                   "static_mnist:valid say (train, valid, test)")
+      ->type_name("FILE|NAME[:PART]");
+  command->add_option("--data", o->data, "Folder of data sets (default: $SALTUS_DATA)")
+      ->type_name("DIR");
   command->add_option("--seed", o->seed, "Random seed, 0 to 2^64 - 1")->capture_default_str();
   command
       ->add_option("--threads", plan.threads,
@@ -294,6 +470,13 @@ void add_logz(CLI::App& program, int& status) {
                    "Steps at beta = 1 after which chains count as draws of the model")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
+  command
+      ->add_option("--checkpoint", o->checkpoint,
+                   "Save here now and then, and go on from there when it exists")
+      ->type_name("FILE");
+  command->add_option("--time", o->time_limit, "Stop after so many seconds")
+      ->type_name("SECONDS")
+      ->check(finite_number(1e-9));
   command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
   command->callback([o, &status] { status = logz(*o); });
 }

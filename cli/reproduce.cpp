@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 struct ReproduceRequest {
   std::string name, seed = "1", out, data, alphas, only, device = "cpu";
   double time = 0;
+  std::uint64_t iterations = 0;
+  bool reduced = false;
   int seeds = 0, threads = 0;  // 0: the experiment's own; all cores
   bool quick = false, json = false;
 };
@@ -64,6 +66,8 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
                                  options.quick ? " --quick" : "", options.seeds, options.seed);
   if (!request.alphas.empty()) text += " --alpha " + request.alphas;
   if (!request.only.empty()) text += " --only " + request.only;
+  if (options.iterations > 0) text += fmt::format(" --iterations {}", options.iterations);
+  if (options.reduced) text += " --reduced";
   if (options.device == Device::cuda) text += " --device cuda";
   if (!options.data.empty()) text += " --data DIR";
   return text;
@@ -131,9 +135,15 @@ reproduce::Options options_of(const ReproduceRequest& request,
     throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
                                  request.time > 0 ? "--time" : "--device cuda"));
   }
+  if (!experiment.own_parts && (request.iterations > 0 || request.reduced)) {
+    throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
+                                 request.reduced ? "--reduced" : "--iterations"));
+  }
   options.only = reproduce::parts_of(experiment, request.only, request.quick);
   options.time = request.time;
-  reproduce::check_data(experiment, options.data, options.only);
+  options.iterations = request.iterations;
+  options.reduced = request.reduced;
+  if (!experiment.own_parts) reproduce::check_data(experiment, options.data, options.only);
   if (experiment.data.empty()) options.data.clear();
   return options;
 }
@@ -186,15 +196,20 @@ void add_reproduce(CLI::App& program, int& status) {
       ->type_name("DIR");
   command->add_option("--alpha", o->alphas, "Step sizes to use instead of the experiment's")
       ->type_name("LIST");
-  command->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn")
+  command
+      ->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn, ebm")
       ->type_name("LIST");
   command
-      ->add_option("--time", o->time,
-                   "Begin no part after so many seconds; the same call goes on later: bnn")
+      ->add_option(
+          "--time", o->time,
+          "Stop after so many seconds (bnn: begin no part); the same call goes on: bnn, ebm")
       ->check(finite_number(0))
       ->type_name("SECONDS");
-  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn")
+  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn, ebm")
       ->capture_default_str();
+  command->add_option("--iterations", o->iterations, "Iterations of learning: ebm")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
+  command->add_flag("--reduced", o->reduced, "A cheaper final evaluation: ebm");
   command->add_flag("--json", o->json, "Print results.json, and nothing else");
   command->add_option("--threads", o->threads, "Threads (default: all cores)")
       ->check(CLI::Range(1, 4096));

@@ -74,6 +74,8 @@ struct Options {
   double time = 0;                     // seconds after which none is begun; 0: no limit
   std::filesystem::path partial = {};  // folder of those that are finished; empty: none are kept
   Device device = Device::cpu;
+  std::uint64_t iterations = 0;  // of learning; 0: the experiment's own
+  bool reduced = false;          // a cheaper evaluation
 };
 
 // Thrown where an experiment was asked to stop.
@@ -117,9 +119,11 @@ struct Experiment {
   int seeds, quick_seeds;             // when none are asked for
   std::vector<std::string> data;      // sets of published_data() that it reads
   Results (*run)(Context& context);
-  // Parts that can be asked for alone (--only): sets of `data`. What is finished of them is kept,
+  // Parts that can be asked for alone (--only): sets of `data`, or what the experiment makes of
+  // the list itself. What is finished of them is kept,
   // so that a run can be made in several calls (--time), and on a GPU (--device).
   std::vector<std::string> quick_parts = {};  // with --quick, when none are asked for
+  bool own_parts = false;                     // it reads the list itself
   bool in_parts() const { return !quick_parts.empty(); }
 };
 
@@ -142,5 +146,6 @@ Results run_ising(Context& context);
 Results run_rbm(Context& context);
 Results run_ising_learning(Context& context);
 Results run_bnn(Context& context);
+Results run_ebm(Context& context);
 
 }  // namespace saltus::reproduce

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -44,26 +45,6 @@ class Clock {
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-// Adds up, for each chain, what its steps did.
-class Totals final : public StepObserver {
- public:
-  explicit Totals(std::vector<StepInfo>& totals) : totals_(totals) {
-    std::fill(totals.begin(), totals.end(), StepInfo{0, 0, 0, true, false});
-  }
-  bool wants_logp(std::uint64_t) const override { return false; }
-  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
-    for (std::size_t r = 0; r < info.size(); ++r) {
-      StepInfo& t = totals_[tile.first_chain + r];
-      t.acceptance += info[r].acceptance;
-      t.proposed += info[r].proposed;
-      t.changed += info[r].changed;
-    }
-  }
-
- private:
-  std::vector<StepInfo>& totals_;
 };
 
 void copy_states(const Ensemble& ensemble, Rows<Symbol> to) {
@@ -119,7 +100,7 @@ void ContrastiveDivergence::sample(LearningInfo& info) {
   ensemble_.start_from(from, ensemble_.step());
   const Sampler::Needs needs = sampler_->needs(target);
   if (needs.logp || needs.score || needs.kept) ensemble_.evaluate();
-  Totals observer(totals_);
+  StepTotals observer(totals_);
   ensemble_.advance(*sampler_, plan_.steps, observer);
   copy_states(ensemble_, samples_.view());
   for (const StepInfo& t : totals_) {

@@ -1,0 +1,151 @@
+// Learning a network energy of binary images from chains in a replay buffer. In each iteration some
+// entries of the buffer make a few steps of a sampler on the current model and are written back;
+// then Adam goes down the gradient of
+//
+//   loss = mean over those entries of log p - mean over a batch of data of log p.
+//
+// How good a model is, only the log-likelihood of data that it did not learn from tells: mean log p
+// less log Z, which annealed importance sampling estimates now and then for the averaged
+// parameters. Those with the best one are kept.
+//
+// The loop is that of Grathwohl, Swersky, Hashemi, Duvenaud & Maddison, "Oops I took a gradient:
+// scalable sampling for discrete distributions", ICML 2021.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "saltus/io/image_sets.hpp"
+#include "saltus/learn/annealing.hpp"
+#include "saltus/learn/batches.hpp"
+#include "saltus/learn/learning_network.hpp"
+#include "saltus/learn/replay_buffer.hpp"
+#include "saltus/run/ensemble.hpp"
+
+namespace saltus {
+
+struct EbmPlan {
+  int batch = 100;      // rows of data, and entries of the buffer, in an iteration
+  int buffer = 10'000;  // entries
+  std::uint64_t steps = 40;
+  double rate = 1e-4;                    // of Adam, after
+  std::uint64_t rate_warmup = 10'000;    // iterations in which it grows from 0
+  std::uint64_t iterations = 50'000;     // in all
+  std::uint64_t validate_every = 5'000;  // iterations; also after the last one. 0: never
+  int validation_betas = 10'000, validation_chains = 100;
+  std::uint64_t record_every = 100;  // iterations of which the history keeps the means
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: all cores; never changes a result
+};
+
+// The learning rate of an iteration, counted from 0: rate * iteration / rate_warmup, then rate.
+double learning_rate(const EbmPlan& plan, std::uint64_t iteration);
+
+// The mean of each pixel that an energy's base has: 0.98 mean + 0.01, the mean being that of the
+// training images or, where they are grey, of one drawing of them. Throws DataError when there are
+// none.
+std::vector<double> base_mean(const ImageSet& images, std::uint64_t seed);
+
+// Rows to judge a model by. Grey ones are drawn once, the same for every seed.
+RowBuffer<Symbol> validation_rows(const ImageSet& images);
+RowBuffer<Symbol> test_rows(const ImageSet& images);
+
+// What an iteration did; also the means over several.
+struct EbmInfo {
+  std::uint64_t iteration = 0;                       // how many were done then
+  double data_logp = 0, sample_logp = 0;             // mean log p, both up to the same constant
+  double acceptance = 0, proposed = 0, changed = 0;  // means over chains and steps
+  double rate = 0;
+  double sampling_seconds = 0, update_seconds = 0;
+  double seconds = 0;  // of all iterations until then
+
+  double loss() const { return sample_logp - data_logp; }
+};
+
+// Of the averaged parameters after so many iterations.
+struct Validation {
+  std::uint64_t iteration = 0;
+  double mean_logp = 0;                                           // of the validation data
+  double log_z = 0, standard_error = 0, ess = 0, acceptance = 0;  // as in AisEstimate
+  double seconds = 0;
+
+  double log_likelihood() const { return mean_logp - log_z; }
+};
+
+class EbmLearning {
+ public:
+  // The network and the images must outlive it. Grey images are drawn anew for every batch, as a
+  // function of the seed and the iteration; without images to validate with there is no validation.
+  // `base` is the law that the energy's base term stands
+  // for: the buffer starts from it, and so does the annealing. `validator` makes the transitions of
+  // the annealing and must be exact. Throws UsageError when the plan makes no sense or a sampler
+  // cannot serve; DataError when the data do not fit the model.
+  EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
+              std::unique_ptr<const Sampler> sampler, std::unique_ptr<const Sampler> validator,
+              const EbmPlan& plan);
+  ~EbmLearning();
+
+  // One iteration. Throws DataError when a log p is no longer finite.
+  EbmInfo step();
+
+  std::uint64_t iteration() const { return iteration_; }  // how many are done
+  bool done() const { return iteration_ >= plan_.iterations && !validation_due(); }
+  const EbmPlan& plan() const { return plan_; }
+  const Sampler& sampler() const { return *sampler_; }
+  const Batches& batches() const { return batches_; }
+
+  // True when the next thing to do is to validate: step() must wait for it.
+  bool validation_due() const;
+  // Goes on with the validation until it is complete, or until `proceed`, told which part is done,
+  // returns false. True when it is complete. Throws DataError when the log-likelihood is above 0,
+  // which that of discrete data cannot be: log Z is then far off, and learning has gone wrong.
+  bool validate(const std::function<bool(double done)>& proceed = {});
+
+  const std::vector<EbmInfo>& history() const { return history_; }
+  const std::vector<Validation>& validations() const { return validations_; }
+  // The validation with the highest log-likelihood, and the averaged parameters then. Null and
+  // empty before the first one.
+  const Validation* best() const;
+  const std::vector<float>& best_parameters() const { return best_parameters_; }
+
+  // Entries of the buffer, those that moved in the last iteration first; at most all of them.
+  RowBuffer<Symbol> samples(int count) const;
+
+  // All that is needed to go on, in the middle of a validation too. What restores must have been
+  // made with the same plan, but for the number of iterations.
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
+
+ private:
+  struct Estimation;  // a validation that is under way
+
+  void load_batch();
+  void sample(EbmInfo& info);
+  void record(const EbmInfo& info);
+  void begin_validation();
+  void finish_validation();
+
+  LearningNetwork& network_;
+  Independent base_;
+  const ImageSet& images_;
+  RowBuffer<Symbol> valid_;
+  std::unique_ptr<const Sampler> sampler_, validator_;
+  EbmPlan plan_;
+  Batches batches_;
+  ReplayBuffer buffer_;
+  Ensemble ensemble_;
+  std::uint64_t iteration_ = 0;
+  RowBuffer<Symbol> batch_, chains_;
+  std::vector<StepInfo> totals_;  // of each chain in this iteration; acceptance is a sum
+
+  EbmInfo sums_;              // since the last point of the history,
+  std::uint64_t summed_ = 0;  // over so many iterations
+  double seconds_ = 0;        // of all iterations
+  std::vector<EbmInfo> history_;
+  std::vector<Validation> validations_;
+  std::vector<float> best_parameters_;
+  std::unique_ptr<Estimation> estimation_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,19 @@
+// The log-likelihood of data: their mean log p less log Z, of which an interval is known.
+#pragma once
+
+#include "saltus/learn/ais.hpp"
+
+namespace saltus {
+
+// Mean log p of the rows, up to the target's constant; in tiles on the threads (0: all cores),
+// whose number never changes it. Throws DataError when rows do not fit the target's domain, when
+// there are none, or when a log p is not finite.
+double mean_logp(const Target& target, Rows<const Symbol> data, int threads = 0);
+
+struct LikelihoodInterval {
+  double low, high;  // low is -infinity where there is no upper bound of log Z
+  double middle() const { return (low + high) / 2; }
+};
+LikelihoodInterval log_likelihood(double mean_logp, const AisResult& log_z);
+
+}  // namespace saltus

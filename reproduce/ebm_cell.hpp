@@ -1,0 +1,99 @@
+// One entry of Table 1: a deep energy that learns from one data set with one sampler, and the
+// log-likelihood of test images under the best of its checkpoints. All of it lies in a folder of
+// its own, where learning and evaluation go on when they were stopped.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "learn/ebm_run.hpp"
+#include "reproduce/experiment.hpp"
+#include "saltus/learn/likelihood.hpp"
+#include "saltus/torch/module.hpp"
+
+namespace saltus::reproduce {
+
+// How large everything is.
+struct EbmProtocol {
+  ResnetShape shape;
+  EbmPlan plan;             // buffer and seed are the cell's
+  int images = 0;           // of each part that are used; 0: all
+  NetworkLearning network;  // Adam, and the average of the parameters
+  // The final estimate of log Z: GWG-1, forward and reverse.
+  int betas = 300'000, chains = 500;
+  std::uint64_t warmup = 10'000;  // steps of the reverse chains before they start
+
+  static EbmProtocol full();
+  static EbmProtocol quick();
+  void reduce_evaluation();  // to 30,000 betas and 100 chains
+};
+
+struct EbmCell {
+  std::string dataset, label, sampler;  // "static_mnist", "DMALA", "dmala"
+  double alpha = NAN;                   // where it has a step size
+  double paper = 0;                     // test log-likelihood
+
+  std::string name() const { return dataset + "/" + sampler; }
+  std::string folder() const { return dataset + "-" + sampler; }
+  Settings settings() const;
+};
+
+// All of Table 1, by data sets.
+const std::vector<EbmCell>& ebm_cells();
+// Those of "static_mnist", "caltech/dmala", ...; all when none is named. Throws UsageError.
+std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only);
+
+// What the cells are made of; tests have their own.
+struct EbmMakers {
+  std::function<ImageSet(const std::string& dataset)> images;
+  NetworkMaker network;
+  std::function<std::unique_ptr<Target>(ResnetEnergy)> target;
+};
+
+// Where it is done, and until when.
+struct EbmWork {
+  EbmProtocol protocol;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::filesystem::path folder;  // of all cells
+  double checkpoint_every = 120;
+  // Told what is being done; false stops, as soon as everything is saved.
+  std::function<bool(const std::string& doing)> watch;
+};
+
+// Learns and evaluates. True when all of it is done, or has failed, of which the folder tells;
+// false when `watch` stopped it. Throws UsageError when the folder holds something else.
+bool work_on(const EbmCell& cell, const EbmWork& work, const EbmMakers& makers);
+
+struct EbmEvaluation {
+  int images = 0;
+  double mean_logp = 0;
+  double forward = 0, forward_error = 0, forward_ess = 0;  // log Z
+  double reverse = 0, reverse_error = 0, reverse_ess = 0;
+  double low = 0, high = 0;  // test log-likelihood
+  int betas = 0, chains = 0;
+  std::uint64_t best_iteration = 0, iterations = 0;  // of the learning that was evaluated
+  double seconds = 0;
+};
+
+// What a cell's folder tells.
+struct EbmRecord {
+  EbmCell cell;
+  std::vector<EbmInfo> history;
+  std::vector<Validation> validations;
+  std::optional<EbmEvaluation> evaluation;
+  std::string failure;             // of learning, where it failed
+  std::vector<std::string> notes;  // that belong to all numbers from this data set
+  std::vector<std::byte> samples;  // a PNG file
+
+  bool begun() const { return !history.empty() || !validations.empty() || !failure.empty(); }
+  const Validation* best() const;
+};
+EbmRecord read_record(const EbmCell& cell, const std::filesystem::path& folder);
+
+// Rows and page. `finished`: the time was enough for all of the cells.
+Results ebm_results(const std::vector<EbmRecord>& records, const EbmProtocol& protocol, bool quick,
+                    bool finished);
+
+}  // namespace saltus::reproduce

@@ -1,0 +1,308 @@
+#include "saltus/learn/ebm_learning.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "learn/step_totals.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/learn/likelihood.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::uint64_t kEvaluationSeed = 777;
+
+// Parts of the work that must not share random numbers: seeds of their own.
+enum class Part : std::uint32_t { order, bits, buffer, chains, validation };
+
+std::uint64_t seed_of(Part part, std::uint64_t seed, std::uint64_t iteration = 0) {
+  const Stream stream(seed, kAllChains, iteration, Purpose::start);
+  const PhiloxBlock b = stream.block(static_cast<std::uint32_t>(part));
+  return std::uint64_t{b[0]} << 32 | b[1];
+}
+
+class Clock {
+ public:
+  // Seconds since the last lap.
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void check(const EbmPlan& plan) {
+  if (plan.batch < 1) throw UsageError("a batch needs at least one row");
+  if (plan.buffer < plan.batch) {
+    throw UsageError("the buffer has " + std::to_string(plan.buffer) +
+                     " entries, from which a batch of " + std::to_string(plan.batch) +
+                     " cannot be chosen");
+  }
+  if (plan.steps < 1) throw UsageError("an iteration needs at least one step of the sampler");
+  if (!(plan.rate >= 0 && std::isfinite(plan.rate))) {
+    throw UsageError("the learning rate must be 0 or a number above");
+  }
+  if (plan.record_every < 1) throw UsageError("the history needs points: record_every is 0");
+  if (plan.validate_every > 0 && (plan.validation_betas < 2 || plan.validation_chains < 2)) {
+    throw UsageError("a validation needs at least two betas and two chains");
+  }
+}
+
+const Domain& checked_domain(const LearningNetwork& network, const ImageSet& images) {
+  const Domain& domain = network.target().domain();
+  if (!domain.two_level()) throw UsageError("learning from images needs a model of bits");
+  for (const ByteRows* part : {&images.train, &images.valid}) {
+    if (part->rows() == 0 || part->cols == domain.dim()) continue;
+    throw DataError("the images have " + std::to_string(part->cols) +
+                    " pixels, but the model has " + std::to_string(domain.dim()));
+  }
+  return domain;
+}
+
+void refuse_tuning(const Sampler& sampler) {
+  if (const auto tuning = sampler.tuning()) {
+    throw UsageError("the sampler " + sampler.name() + " would tune its " + tuning->parameter +
+                     " in warm-up, which learning does not have: give the " + tuning->parameter);
+  }
+}
+
+}  // namespace
+
+double learning_rate(const EbmPlan& plan, std::uint64_t iteration) {
+  if (iteration >= plan.rate_warmup) return plan.rate;
+  return plan.rate * static_cast<double>(iteration) / static_cast<double>(plan.rate_warmup);
+}
+
+std::vector<double> base_mean(const ImageSet& images, std::uint64_t seed) {
+  if (images.train.rows() < 1) throw DataError("there are no images to learn from");
+  const RowBuffer<Symbol> bits =
+      binarise(images.train, images.grey, seed_of(Part::bits, seed), kBaseDraw);
+  std::vector<std::uint64_t> ones(static_cast<std::size_t>(images.train.cols));
+  for (int r = 0; r < bits.view().rows; ++r) {
+    for (std::size_t i = 0; i < ones.size(); ++i) ones[i] += bits.view()[r][i];
+  }
+  std::vector<double> mean;
+  for (const std::uint64_t n : ones) {
+    mean.push_back(0.98 * (static_cast<double>(n) / bits.view().rows) + 0.01);
+  }
+  return mean;
+}
+
+RowBuffer<Symbol> validation_rows(const ImageSet& images) {
+  return binarise(images.valid, images.grey, kEvaluationSeed, kValidDraw);
+}
+
+RowBuffer<Symbol> test_rows(const ImageSet& images) {
+  return binarise(images.test, images.grey, kEvaluationSeed, kTestDraw);
+}
+
+struct EbmLearning::Estimation {
+  Tempered path;
+  Annealing annealing;
+  double seconds = 0;
+
+  Estimation(const Target& target, const Independent& base, const Sampler& sampler,
+             const AnnealingPlan& plan)
+      : path(target, base), annealing(path, sampler, plan, Annealing::Direction::forward) {
+    annealing.start();
+  }
+};
+
+EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
+                         std::unique_ptr<const Sampler> sampler,
+                         std::unique_ptr<const Sampler> validator, const EbmPlan& plan)
+    : network_(network),
+      base_(base),
+      images_(images),
+      valid_(validation_rows(images)),
+      sampler_(std::move(sampler)),
+      validator_(std::move(validator)),
+      plan_((check(plan), plan)),
+      batches_(images.train.rows(), plan.batch, false, seed_of(Part::order, plan.seed)),
+      buffer_(plan.buffer, base, seed_of(Part::buffer, plan.seed)),
+      ensemble_(network.target(), plan.batch, sampler_->interacting() ? plan.batch : 0,
+                plan.threads, seed_of(Part::chains, plan.seed)),
+      batch_(plan.batch, checked_domain(network, images).dim()),
+      chains_(plan.batch, images.train.cols),
+      totals_(static_cast<std::size_t>(plan.batch)) {
+  refuse_tuning(*sampler_);
+  if (plan.validate_every == 0) return;
+  refuse_tuning(*validator_);
+  check_annealing(*validator_, network.averaged());
+}
+
+EbmLearning::~EbmLearning() = default;
+
+void EbmLearning::load_batch() {
+  binarise(images_.train, images_.grey, batches_.at(iteration_), seed_of(Part::bits, plan_.seed),
+           iteration_, batch_.view());
+}
+
+// Steps are numbered through all iterations, so that random numbers never come twice.
+void EbmLearning::sample(EbmInfo& info) {
+  const std::vector<std::int32_t> chosen = buffer_.choose(iteration_, plan_.batch);
+  buffer_.get(chosen, chains_.view());
+  ensemble_.start_from(chains_.view(), iteration_ * plan_.steps);
+  ensemble_.evaluate();
+  StepTotals observer(totals_);
+  ensemble_.advance(*sampler_, plan_.steps, observer);
+  for (int r = 0; r < plan_.batch; ++r) {
+    std::copy_n(ensemble_.state(r), chains_.view().cols, chains_.view()[r]);
+  }
+  buffer_.put(chosen, chains_.view());
+  for (const StepInfo& t : totals_) {
+    info.acceptance += t.acceptance;
+    info.proposed += t.proposed;
+    info.changed += t.changed;
+  }
+  const double count = static_cast<double>(plan_.steps) * plan_.batch;
+  info.acceptance /= count, info.proposed /= count, info.changed /= count;
+}
+
+EbmInfo EbmLearning::step() {
+  EbmInfo info;
+  info.rate = learning_rate(plan_, iteration_);
+  Clock clock;
+  try {
+    load_batch();
+    sample(info);
+    info.sampling_seconds = clock.lap();
+    const LearningNetwork::Means means = network_.update(batch_.view(), chains_.view(), info.rate);
+    info.update_seconds = clock.lap();
+    info.data_logp = means.data;
+    info.sample_logp = means.samples;
+  } catch (const DataError& e) {
+    throw DataError("learning failed in iteration " + std::to_string(iteration_) + ": " + e.what() +
+                    "; a smaller learning rate may help");
+  }
+  info.iteration = ++iteration_;
+  info.seconds = seconds_ += info.sampling_seconds + info.update_seconds;
+  record(info);
+  return info;
+}
+
+void EbmLearning::record(const EbmInfo& info) {
+  const auto each = [](EbmInfo& a, auto change) {
+    for (double EbmInfo::*member :
+         {&EbmInfo::data_logp, &EbmInfo::sample_logp, &EbmInfo::acceptance, &EbmInfo::proposed,
+          &EbmInfo::changed, &EbmInfo::sampling_seconds, &EbmInfo::update_seconds}) {
+      change(a.*member, member);
+    }
+  };
+  each(sums_, [&](double& sum, double EbmInfo::*member) { sum += info.*member; });
+  ++summed_;
+  if (iteration_ % plan_.record_every != 0 && iteration_ != plan_.iterations) return;
+  each(sums_, [&](double& sum, auto) { sum /= static_cast<double>(summed_); });
+  sums_.iteration = info.iteration, sums_.rate = info.rate, sums_.seconds = info.seconds;
+  history_.push_back(std::exchange(sums_, {}));
+  summed_ = 0;
+}
+
+bool EbmLearning::validation_due() const {
+  if (estimation_) return true;
+  if (plan_.validate_every == 0 || valid_.view().rows == 0 || iteration_ == 0) return false;
+  if (iteration_ % plan_.validate_every != 0 && iteration_ != plan_.iterations) return false;
+  return validations_.empty() || validations_.back().iteration < iteration_;
+}
+
+void EbmLearning::begin_validation() {
+  AnnealingPlan plan;
+  plan.betas = linear_betas(plan_.validation_betas);
+  plan.chains = plan_.validation_chains;
+  plan.seed = seed_of(Part::validation, plan_.seed, iteration_);
+  plan.threads = plan_.threads;
+  estimation_ = std::make_unique<Estimation>(network_.averaged(), base_, *validator_, plan);
+}
+
+bool EbmLearning::validate(const std::function<bool(double done)>& proceed) {
+  if (!validation_due()) return true;
+  if (!estimation_) begin_validation();
+  Clock clock;
+  const bool complete = estimation_->annealing.go([&](std::size_t made, std::size_t all) {
+    return !proceed || proceed(static_cast<double>(made) / static_cast<double>(all));
+  });
+  estimation_->seconds += clock.lap();
+  if (complete) finish_validation();
+  return complete;
+}
+
+void EbmLearning::finish_validation() {
+  const std::span<const double> weights = estimation_->annealing.log_weights();
+  const AisEstimate e = forward_estimate({weights.begin(), weights.end()});
+  Validation v;
+  v.iteration = iteration_;
+  v.log_z = e.log_z, v.standard_error = e.standard_error, v.ess = e.ess;
+  v.acceptance = estimation_->annealing.acceptance();
+  v.seconds = estimation_->seconds;
+  v.mean_logp = mean_logp(network_.averaged(), valid_.view(), plan_.threads);
+  estimation_.reset();
+  const bool better = !best() || v.log_likelihood() > best()->log_likelihood();
+  if (v.log_likelihood() > 0) {
+    throw DataError(
+        "after " + std::to_string(iteration_) + " iterations the validation log-likelihood is " +
+        std::to_string(v.log_likelihood()) +
+        ", but probabilities of images are below 1: the estimate of log Z is far too low, which "
+        "means that chains do not reach where the model's mass is. Learning has gone wrong; a "
+        "smaller learning rate, more steps or another sampler may help");
+  }
+  validations_.push_back(v);
+  if (better) best_parameters_ = network_.averaged_parameters();
+}
+
+const Validation* EbmLearning::best() const {
+  const auto found = std::max_element(validations_.begin(), validations_.end(),
+                                      [](const Validation& a, const Validation& b) {
+                                        return a.log_likelihood() < b.log_likelihood();
+                                      });
+  return found == validations_.end() ? nullptr : &*found;
+}
+
+RowBuffer<Symbol> EbmLearning::samples(int count) const {
+  count = std::min(count, buffer_.entries());
+  RowBuffer<Symbol> rows(count, chains_.view().cols);
+  buffer_.get(buffer_.choose(iteration_ > 0 ? iteration_ - 1 : 0, count), rows.view());
+  return rows;
+}
+
+void EbmLearning::save(ByteWriter& out) const {
+  out.put(iteration_);
+  network_.save(out);
+  buffer_.save(out);
+  out.put(sums_);
+  out.put(summed_);
+  out.put(seconds_);
+  out.put_array(std::span<const EbmInfo>(history_));
+  out.put_array(std::span<const Validation>(validations_));
+  out.put_array(std::span<const float>(best_parameters_));
+  out.put(estimation_ != nullptr);
+  if (!estimation_) return;
+  out.put(estimation_->seconds);
+  estimation_->annealing.save(out);
+}
+
+void EbmLearning::restore(ByteReader& in) {
+  const auto read = [&]<class T>(std::vector<T>& values) {
+    values.resize(in.next_array_length(sizeof(T)));
+    in.get_array(std::span(values));
+  };
+  iteration_ = in.get<std::uint64_t>();
+  network_.restore(in);
+  buffer_.restore(in);
+  sums_ = in.get<EbmInfo>();
+  summed_ = in.get<std::uint64_t>();
+  seconds_ = in.get<double>();
+  read(history_);
+  read(validations_);
+  read(best_parameters_);
+  estimation_.reset();
+  if (!in.get<bool>()) return;
+  begin_validation();
+  estimation_->seconds = in.get<double>();
+  estimation_->annealing.restore(in);
+}
+
+}  // namespace saltus

@@ -1,0 +1,186 @@
+#include "learn/ebm_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "io/byte_file.hpp"
+#include "io/resnet_file.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/io/images.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kPictures = 100;  // images in a grid
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// The file is the old one or the new one, never half of one.
+void replace_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path fresh = path.string() + ".new";
+  OutputFile out(fresh, path.string());
+  out.append(text.data(), text.size());
+  out.close();
+  std::error_code failure;
+  std::filesystem::rename(fresh, path, failure);
+  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
+}
+
+std::string history_text(const std::vector<EbmInfo>& history) {
+  std::string text =
+      "iteration,loss,data_logp,sample_logp,acceptance,proposed,changed,learning_rate,"
+      "sampling_seconds,update_seconds,seconds\n";
+  for (const EbmInfo& i : history) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", i.iteration, i.loss(), i.data_logp,
+                        i.sample_logp, i.acceptance, i.proposed, i.changed, i.rate,
+                        i.sampling_seconds, i.update_seconds, i.seconds);
+  }
+  return text;
+}
+
+std::string validation_text(const std::vector<Validation>& validations) {
+  std::string text =
+      "iteration,log_likelihood,mean_logp,log_z,standard_error,ess,acceptance,seconds\n";
+  for (const Validation& v : validations) {
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", v.iteration, v.log_likelihood(), v.mean_logp,
+                        v.log_z, v.standard_error, v.ess, v.acceptance, v.seconds);
+  }
+  return text;
+}
+
+}  // namespace
+
+Settings with_step_size(const std::string& sampler, Settings settings) {
+  if (settings.contains("step_size") || settings.contains("adapt")) return settings;
+  if (sampler == "dmala") settings["step_size"] = "0.15";
+  if (sampler == "dula") settings["step_size"] = "0.1";
+  return settings;
+}
+
+std::unique_ptr<Sampler> validator_of(const std::string& sampler, const Settings& settings,
+                                      const Target& target) {
+  Settings step;
+  if (sampler == "dmala" || sampler == "dula") {
+    if (const auto found = settings.find("step_size"); found != settings.end()) step.insert(*found);
+  }
+  return make_sampler("dmala", target, with_step_size("dmala", step));
+}
+
+EbmRun::EbmRun(EbmSetup setup, const ImageSet& images, const NetworkMaker& make)
+    : setup_(std::move(setup)), mean_(base_mean(images, setup_.plan.seed)) {
+  if (static_cast<int>(mean_.size()) != setup_.shape.pixels()) {
+    throw DataError(fmt::format("the images have {} pixels, but the network {} x {}", mean_.size(),
+                                setup_.shape.height, setup_.shape.width));
+  }
+  network_ = make(ResnetEnergy::random(setup_.shape, mean_, setup_.plan.seed));
+  const Target& target = network_->target();
+  learning_ = std::make_unique<EbmLearning>(
+      *network_, Independent::bernoulli(target.domain(), mean_), images,
+      make_sampler(setup_.sampler, target, setup_.settings),
+      validator_of(setup_.sampler, setup_.settings, target), setup_.plan);
+}
+
+void EbmRun::restore(const Checkpoint& checkpoint) {
+  ByteReader in(checkpoint.state);
+  try {
+    learning_->restore(in);
+  } catch (const DataError& e) {
+    throw DataError(checkpoint_in(setup_.folder).string() + ": the checkpoint does not fit (" +
+                    e.what() + ")");
+  }
+  if (setup_.plan.iterations < learning_->iteration()) {
+    throw UsageError(fmt::format("{} has done {} iterations already", setup_.folder.string(),
+                                 learning_->iteration()));
+  }
+}
+
+bool EbmRun::go(const std::string& description, const std::function<bool(const Now&)>& watch) {
+  bool complete = false;
+  try {
+    complete = work(description, watch);
+  } catch (const DataError&) {
+    write_tables();  // of what went wrong; the last checkpoint is from before
+    throw;
+  }
+  save(description);
+  write_models();
+  if (complete) write_picture("samples.png");
+  return complete;
+}
+
+// A slow disk must not eat the run: at most a tenth of the time goes into saving.
+bool EbmRun::work(const std::string& description, const std::function<bool(const Now&)>& watch) {
+  const Stopwatch watch_of_run;
+  double saved_at = 0, save_seconds = 0;
+  const auto save_when_due = [&] {
+    const double now = watch_of_run.seconds();
+    if (now - saved_at < std::max(setup_.checkpoint_every, 9 * save_seconds)) return;
+    save(description);
+    saved_at = watch_of_run.seconds();
+    save_seconds = saved_at - now;
+  };
+  while (!learning_->done()) {
+    bool on = true;
+    if (learning_->validation_due()) {
+      const bool complete = learning_->validate([&](double done) {
+        on = watch({nullptr, done});
+        save_when_due();
+        return on;
+      });
+      if (!complete) return false;
+      write_models();
+      write_picture(fmt::format("samples-{:06}.png", learning_->iteration()));
+    } else {
+      const EbmInfo info = learning_->step();
+      on = watch({&info, 0});
+    }
+    save_when_due();
+    if (!on) return learning_->done();
+  }
+  return true;
+}
+
+void EbmRun::save(const std::string& description) {
+  ByteWriter out;
+  learning_->save(out);
+  write_checkpoint(checkpoint_in(setup_.folder), description, out.bytes());
+  write_tables();
+}
+
+void EbmRun::write_tables() const {
+  replace_file(setup_.folder / "history.csv", history_text(learning_->history()));
+  replace_file(setup_.folder / "validation.csv", validation_text(learning_->validations()));
+}
+
+void EbmRun::write_models() const {
+  write_resnet(setup_.folder / "last.json", last());
+  if (learning_->best()) write_resnet(setup_.folder / "best.json", best());
+}
+
+void EbmRun::write_picture(const std::string& name) const {
+  if (!can_write_png()) return;
+  write_png_grid(setup_.folder / name, learning_->samples(kPictures).view(),
+                 {.height = setup_.shape.height, .width = setup_.shape.width, .scale = 2});
+}
+
+ResnetEnergy EbmRun::last() const {
+  return {setup_.shape, network_->averaged_parameters(), mean_};
+}
+
+ResnetEnergy EbmRun::best() const {
+  if (!learning_->best()) return last();
+  return {setup_.shape, learning_->best_parameters(), mean_};
+}
+
+}  // namespace saltus
