@@ -11,6 +11,8 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "option_checks.hpp"
+#include "report/machine.hpp"
+#include "reproduce/ledger.hpp"
 #include "reproduce/output.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_folder.hpp"
@@ -148,12 +150,20 @@ reproduce::Options options_of(const ReproduceRequest& request,
   return options;
 }
 
+std::string machine_of(const reproduce::Options& options) {
+  if (options.device == Device::cpu) return report::this_machine();
+  const TorchModule& module = torch_module();
+  // Without a GPU, finished parts can still be put together.
+  return report::this_machine() + (module.has_cuda() ? ", " + module.cuda_name() : "");
+}
+
 int reproduce_one(const ReproduceRequest& request) {
   const reproduce::Experiment& experiment = reproduce::find_experiment(request.name);
   reproduce::Options options = options_of(request, experiment);
   const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
   if (experiment.in_parts()) options.partial = folder.path() / "partial";
   const auto start = Clock::now();
+  const auto changed = reproduce::last_change(options.partial);
   ProgressLine line(request.name);
   catch_interrupts();
   reproduce::Results results;
@@ -165,8 +175,13 @@ int reproduce_one(const ReproduceRequest& request) {
   }
   line.clear();
   stop_catching_interrupts();
-  const reproduce::Made made{experiment, options, command_of(request, options),
-                             seconds_since(start)};
+  reproduce::Ledger ledger{{machine_of(options)}, seconds_since(start)};
+  if (experiment.in_parts()) {
+    const bool computed = reproduce::last_change(options.partial) > changed;
+    ledger = reproduce::add_to_ledger(options.partial, ledger.machine(), ledger.seconds, computed);
+  }
+  const reproduce::Made made{experiment, options, command_of(request, options), ledger.seconds,
+                             ledger.machine()};
   const auto written = reproduce::write_results(results, made, folder.path());
   if (request.json) {
     fmt::print("{}\n", reproduce::results_json(results, made).dump(1));

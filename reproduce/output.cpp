@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "report/html.hpp"
-#include "report/machine.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
 
@@ -147,7 +146,7 @@ void add_facts(const Made& made, report::Page& page) {
                                    o.seed + static_cast<std::uint64_t>(o.seeds) - 1)},
               {"Size", o.quick ? "quick: a smaller version (--quick)" : "full"},
               {"Time", fmt::format("{:.1f} s", made.seconds)},
-              {"Machine", report::this_machine()},
+              {"Machine", made.machine},
               {"Made by", fmt::format("saltus {}", version())},
               {"Command", made.command, true}});
 }
@@ -236,7 +235,7 @@ Json results_json(const Results& results, const Made& made) {
           {"quick", made.options.quick},
           {"seed", made.options.seed},
           {"seeds", made.options.seeds},
-          {"machine", report::this_machine()},
+          {"machine", made.machine},
           {"seconds", made.seconds},
           {"rows", rows}};
 }

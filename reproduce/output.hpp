@@ -12,6 +12,7 @@ struct Made {
   Options options;
   std::string command;  // that repeats it
   double seconds = 0;
+  std::string machine;
 };
 
 const char* verdict_text(Verdict verdict);
