@@ -18,9 +18,7 @@ inline Float tanh_of(Float z) {
 }
 
 // The sum of sixteen lanes in a fixed order.
-double total(const Float sum[kParts]) {
-  float lanes[kLanes];
-  for (int part = 0; part < kParts; ++part) store(lanes + part * kWidth, sum[part]);
+double total(const float lanes[kLanes]) {
   double all = 0;
   for (int j = 0; j < kLanes; ++j) all += static_cast<double>(lanes[j]);
   return all;
@@ -76,7 +74,12 @@ UnitSlopes tanh_unit_slopes(int n, float weight, const float* slope, float* unit
       store(unit + here, change);
     }
   }
-  return {total(bias), total(second)};
+  float of_bias[kLanes], of_second[kLanes];
+  for (int part = 0; part < kParts; ++part) {
+    store(of_bias + part * kWidth, bias[part]);
+    store(of_second + part * kWidth, second[part]);
+  }
+  return {total(of_bias), total(of_second)};
 }
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

@@ -88,7 +88,8 @@ TEST(Output, ResultsAsJson) {
       {"y", Json::object(), {}, NAN, {}, Verdict::not_published, ""}};
   results.sections.push_back({"S", {}, {{.title = "t"}}, {}, {}, ""});
   results.sections[0].plots[0].series = {{"a", {1, 2}, {3, INFINITY}, {}, {}, {}}};
-  const Json j = results_json(results, {experiment, {}, "saltus reproduce made-up", 1.5});
+  const Json j =
+      results_json(results, {experiment, {}, "saltus reproduce made-up", 1.5, "a machine"});
   EXPECT_EQ(j["experiment"], "made-up");
   EXPECT_EQ(j["rows"][0]["verdict"], "differs");
   EXPECT_EQ(j["rows"][0]["paper"], 1.0);
