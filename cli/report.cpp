@@ -11,6 +11,7 @@
 #include "report/machine.hpp"
 #include "report/page.hpp"
 #include "report_plots.hpp"
+#include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
@@ -138,8 +139,20 @@ void fill(const ReportRequest& request, const Draws& draws, report::Page& page) 
   add_pictures(run);
 }
 
+// A folder of `saltus reproduce`: its page, made anew.
+void report_experiment(const ReportRequest& request) {
+  std::filesystem::path place = request.out;
+  if (request.out.empty()) place = std::filesystem::path(request.file) / "page.html";
+  if (!request.title.empty()) throw UsageError("--title is for draws; an experiment has its own");
+  const reproduce::Saved saved = reproduce::read_results(request.file);
+  check_place(place);
+  reproduce::write_page(saved.results, saved.made, place);
+  fmt::print("{}\n", place.string());
+}
+
 void make_report(const ReportRequest& request) {
   if (!report::pages_built()) throw UsageError("this saltus was built without pages");
+  if (std::filesystem::is_directory(request.file)) return report_experiment(request);
   const auto draws = open_draws(request.file);
   const std::filesystem::path place = place_of(request);
   std::error_code ignored;
@@ -161,8 +174,12 @@ void make_report(const ReportRequest& request) {
 void add_report(CLI::App& program, int&) {
   CLI::App* command = program.add_subcommand("report", "A saved run as a page with charts");
   auto request = std::make_shared<ReportRequest>();
-  command->add_option("FILE", request->file, "Draws: .nc, .npz or .csv")->required();
-  command->add_option("--out", request->out, "The page (default: FILE with the ending .html)");
+  command
+      ->add_option("FILE", request->file,
+                   "Draws (.nc, .npz or .csv), or a folder that saltus reproduce has made")
+      ->required();
+  command->add_option("--out", request->out,
+                      "The page (default: FILE with the ending .html; FOLDER/page.html)");
   command->add_option("--title", request->title, "Title of the page");
   command
       ->add_option("--max-coordinates", request->max_coordinates,

@@ -14,6 +14,7 @@
 #include "report/machine.hpp"
 #include "reproduce/ledger.hpp"
 #include "reproduce/output.hpp"
+#include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_folder.hpp"
 #include "text.hpp"

@@ -6,15 +6,13 @@
 #include <cmath>
 #include <fstream>
 
-#include "report/html.hpp"
+#include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/version.hpp"
 
 namespace saltus::reproduce {
 namespace {
 
 using report::Cell;
-using report::number_or_null;
 
 // "log_rmse" as people read it.
 std::string words(std::string name) {
@@ -33,38 +31,6 @@ std::vector<const Row*> rows_of(const Results& results, bool about_the_paper) {
   if (!about_the_paper) return add(Verdict::not_published), rows;
   for (const Verdict v : {Verdict::cannot_hold, Verdict::differs, Verdict::agrees}) add(v);
   return rows;
-}
-
-Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (const double v : values) array.push_back(number_or_null(v));
-  return array;
-}
-
-Json row_json(const Row& row) {
-  return {{"quantity", row.quantity},
-          {"setting", row.setting},
-          {"paper", row.paper ? number_or_null(*row.paper) : Json(nullptr)},
-          {"ours", number_or_null(row.ours)},
-          {"spread", row.spread ? number_or_null(*row.spread) : Json(nullptr)},
-          {"verdict", verdict_text(row.verdict)},
-          {"note", row.note}};
-}
-
-Json series_json(const report::Series& series) {
-  Json j = {{"name", series.name}};
-  if (!series.x.empty()) j["x"] = numbers(series.x);
-  if (!series.y.empty()) j["y"] = numbers(series.y);
-  if (!series.low.empty()) j["low"] = numbers(series.low);
-  if (!series.high.empty()) j["high"] = numbers(series.high);
-  for (const report::Box& box : series.boxes) {
-    j["boxes"].push_back({{"low", number_or_null(box.low)},
-                          {"q1", number_or_null(box.q1)},
-                          {"median", number_or_null(box.median)},
-                          {"q3", number_or_null(box.q3)},
-                          {"high", number_or_null(box.high)}});
-  }
-  return j;
 }
 
 std::string spread_text(double spread) {
@@ -147,7 +113,7 @@ void add_facts(const Made& made, report::Page& page) {
               {"Size", o.quick ? "quick: a smaller version (--quick)" : "full"},
               {"Time", fmt::format("{:.1f} s", made.seconds)},
               {"Machine", made.machine},
-              {"Made by", fmt::format("saltus {}", version())},
+              {"Made by", "saltus " + made.version},
               {"Command", made.command, true}});
 }
 
@@ -226,35 +192,6 @@ std::string number_text(double value, std::optional<double> spread) {
                     : fmt::format("{:.{}f}", value, std::max(0, digits));
 }
 
-Json results_json(const Results& results, const Made& made) {
-  Json rows = Json::array();
-  for (const Row& row : results.rows) rows.push_back(row_json(row));
-  return {{"experiment", made.experiment.name},
-          {"version", version()},
-          {"command", made.command},
-          {"quick", made.options.quick},
-          {"seed", made.options.seed},
-          {"seeds", made.options.seeds},
-          {"machine", made.machine},
-          {"seconds", made.seconds},
-          {"rows", rows}};
-}
-
-Json curves_json(const Results& results) {
-  Json plots = Json::array();
-  for (const Section& section : results.sections) {
-    for (const report::Plot& plot : section.plots) {
-      Json series = Json::array();
-      for (const report::Series& s : plot.series) series.push_back(series_json(s));
-      Json j = {{"title", plot.title}, {"x", plot.x_label}, {"y", plot.y_label}};
-      if (!plot.categories.empty()) j["categories"] = plot.categories;
-      j["series"] = std::move(series);
-      plots.push_back(std::move(j));
-    }
-  }
-  return {{"curves", plots}};
-}
-
 std::string results_text(const Results& results) {
   const Widths widths(results);
   std::string text =
@@ -271,6 +208,10 @@ std::string results_text(const Results& results) {
   return text;
 }
 
+void write_page(const Results& results, const Made& made, const std::filesystem::path& path) {
+  page_of(results, made).write(path);
+}
+
 std::vector<std::filesystem::path> write_results(const Results& results, const Made& made,
                                                  const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> written;
@@ -283,7 +224,7 @@ std::vector<std::filesystem::path> write_results(const Results& results, const M
                   picture.image.png.size());
     }
   }
-  if (report::pages_built()) page_of(results, made).write(place("page.html"));
+  if (report::pages_built()) write_page(results, made, place("page.html"));
   return written;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reproduce/experiment.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::reproduce {
 
@@ -13,6 +14,7 @@ struct Made {
   std::string command;  // that repeats it
   double seconds = 0;
   std::string machine;
+  std::string version = saltus::version();
 };
 
 const char* verdict_text(Verdict verdict);
@@ -21,10 +23,10 @@ std::string setting_text(const Json& setting);
 // As many digits as the spread has use for; exact numbers have six.
 std::string number_text(double value, std::optional<double> spread = {});
 
-Json results_json(const Results& results, const Made& made);
-// Every plot with its series.
-Json curves_json(const Results& results);
 std::string results_text(const Results& results);
+
+// Throws FileError, and UsageError where pages are not built.
+void write_page(const Results& results, const Made& made, const std::filesystem::path& path);
 
 // Writes results.json, curves.json, the pictures and, where pages are built, page.html. The folder
 // must be there. Returns what was written. Throws FileError.
