@@ -104,14 +104,12 @@ bool AisRun::anneal(Annealing& annealing, AisStatus::Stage stage, const Proceed&
 
 bool AisRun::go(const Proceed& proceed) {
   const auto begun = std::chrono::steady_clock::now();
-  bool on = true;
-  if (stage_ == kWarmup && (on = warm_up(proceed))) begin(kForward);
-  if (stage_ == kForward && on && (on = anneal(*forward_, AisStatus::Stage::forward, proceed))) {
+  // A stage that was stopped stays where it is.
+  if (stage_ == kWarmup && warm_up(proceed)) begin(kForward);
+  if (stage_ == kForward && anneal(*forward_, AisStatus::Stage::forward, proceed)) {
     begin(plan_.reverse ? kReverse : kDone);
   }
-  if (stage_ == kReverse && on && (on = anneal(*reverse_, AisStatus::Stage::reverse, proceed))) {
-    begin(kDone);
-  }
+  if (stage_ == kReverse && anneal(*reverse_, AisStatus::Stage::reverse, proceed)) begin(kDone);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return done();
 }
