@@ -93,7 +93,7 @@ void TrainableRbm::load(Rows<const Symbol> x, int at, double factor, ThreadPool&
         value[i] = x[first + r][i];
         logp += double{bias[i]} * x[first + r][i];
       }
-      logp_[static_cast<std::size_t>(at + first + r)] = factor * logp;
+      logp_[static_cast<std::size_t>(at) + static_cast<std::size_t>(first + r)] = factor * logp;
     }
   });
 }
