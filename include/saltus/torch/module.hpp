@@ -11,6 +11,7 @@
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/target/resnet_energy.hpp"
 #include "saltus/target/target.hpp"
+#include "saltus/text/infill.hpp"
 
 namespace saltus {
 
@@ -48,6 +49,14 @@ class TorchModule {
   virtual std::unique_ptr<LearningNetwork> learn_resnet(ResnetEnergy start,
                                                         const NetworkLearning& options,
                                                         const DeviceChoice& choice) const = 0;
+
+  // The gaps of a sentence under a masked language model, which is loaded on the device once for
+  // all sentences.
+  virtual std::shared_ptr<const MaskedModel> load_masked_model(
+      const BertFiles& bert, const DeviceChoice& choice) const = 0;
+  virtual std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
+                                               const InfillProblem& problem,
+                                               const AllowedPieces& allowed) const = 0;
 
   // The same distribution as `target`, which must outlive it, on the GPU. Throws UsageError for
   // targets that have no version there.
