@@ -37,6 +37,7 @@ class TorchModule {
   virtual std::string version() const = 0;  // of libtorch, for reports
   virtual bool has_cuda() const = 0;        // a GPU can be used
   virtual std::string cuda_name() const = 0;
+  virtual BertFiles default_bert() const = 0;  // the masked language model that is built in
 
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
   // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
