@@ -7,10 +7,10 @@ seconds=$2
 cd "$(dirname "$0")/.."
 
 corpus=$folder/corpus
-mkdir -p "$corpus"/{model,checkpoint,draws,data,mat}
+mkdir -p "$corpus"/{model,checkpoint,draws,data,mat,safetensors,words}
 # Seeds: the built-in models, the files that a run writes, and small data sets.
 python3 scripts/fuzz_seeds.py "$corpus" build/release/saltus
-for name in model checkpoint draws data mat; do
+for name in model checkpoint draws data mat safetensors words; do
   echo "fuzzing $name for $seconds s"
   log=$folder/$name.log
   if ! "$folder/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 \

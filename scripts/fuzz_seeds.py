@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import pathlib
 import re
 import struct
@@ -38,6 +39,20 @@ array = element(14, element(6, struct.pack("<II", 6, 0)) + element(5, struct.pac
 packed = zlib.compress(array)
 (folder / "mat" / "plain").write_bytes(b"\x01" + array)
 (folder / "mat" / "packed").write_bytes(b"\x01" + struct.pack("<II", 15, len(packed)) + packed)
+
+# Two arrays each as a safetensors file, one of every type that is read.
+def tensors(first, second, numbers):
+    text = json.dumps({"__metadata__": {"format": "pt"},
+                       "a": {"dtype": first, "shape": [2, 1], "data_offsets": [0, len(numbers) // 2]},
+                       "b": {"dtype": second, "shape": [2], "data_offsets": [len(numbers) // 2, len(numbers)]}})
+    return struct.pack("<Q", len(text)) + text.encode() + numbers
+
+for first, second, size in (("F32", "I32", 4), ("F16", "BF16", 2), ("F64", "I64", 8)):
+    (folder / "safetensors" / f"{first}-{second}").write_bytes(tensors(first, second, bytes(range(4 * size))))
+
+for number, text in enumerate(("The [MASK]ing caf\u00e9\u2014\u0141\u00d3D\u0179.", "\u039f\u0394\u039f\u03a3 \u0130 \u4e2d\ud55c\u00ad x")):
+    for first in (b"\x00", b"\x01"):
+        (folder / "words" / f"{number}-{first[0]}").write_bytes(first + text.encode())
 
 if program.exists():
     with tempfile.TemporaryDirectory() as work:

@@ -5,6 +5,7 @@
 #include <torch/version.h>
 
 #include "saltus/core/error.hpp"
+#include "torch/default_model.hpp"
 #include "torch/devices.hpp"
 #include "torch/resnet_learning.hpp"
 #include "torch/resnet_target.hpp"
@@ -25,6 +26,9 @@ class Module final : public TorchModule {
     if (has_cuda()) return cuda_device_name();
 #endif
     return "";
+  }
+  BertFiles default_bert() const override {
+    return embedded_bert();
   }
 
   std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,

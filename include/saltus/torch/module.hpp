@@ -11,6 +11,7 @@
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/target/resnet_energy.hpp"
 #include "saltus/target/target.hpp"
+#include "saltus/text/infill.hpp"
 
 namespace saltus {
 
@@ -36,6 +37,7 @@ class TorchModule {
   virtual std::string version() const = 0;  // of libtorch, for reports
   virtual bool has_cuda() const = 0;        // a GPU can be used
   virtual std::string cuda_name() const = 0;
+  virtual BertFiles default_bert() const = 0;  // the masked language model that is built in
 
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
   // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
@@ -48,6 +50,14 @@ class TorchModule {
   virtual std::unique_ptr<LearningNetwork> learn_resnet(ResnetEnergy start,
                                                         const NetworkLearning& options,
                                                         const DeviceChoice& choice) const = 0;
+
+  // The gaps of a sentence under a masked language model, which is loaded on the device once for
+  // all sentences.
+  virtual std::shared_ptr<const MaskedModel> load_masked_model(
+      const BertFiles& bert, const DeviceChoice& choice) const = 0;
+  virtual std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
+                                               const InfillProblem& problem,
+                                               const AllowedPieces& allowed) const = 0;
 
   // The same distribution as `target`, which must outlive it, on the GPU. Throws UsageError for
   // targets that have no version there.
