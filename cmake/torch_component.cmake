@@ -52,6 +52,11 @@ else()
   list(FILTER torch_sources EXCLUDE REGEX "/cuda_[^/]*\\.cpp$")
 endif()
 add_library(saltus_torch_objects OBJECT ${torch_sources})
+# The default language model, whose files become part of the object.
+set(default_model ${PROJECT_SOURCE_DIR}/models/mlm-tiny)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/torch/default_model.cpp PROPERTIES
+  COMPILE_DEFINITIONS SALTUS_DEFAULT_MODEL="${default_model}"
+  OBJECT_DEPENDS "${default_model}/config.json;${default_model}/vocab.txt;${default_model}/model.safetensors")
 target_compile_definitions(saltus_torch_objects PRIVATE SALTUS_VERSION="${PROJECT_VERSION}")
 target_include_directories(saltus_torch_objects PRIVATE ${PROJECT_SOURCE_DIR}/include
   ${PROJECT_SOURCE_DIR}/src)

@@ -9,6 +9,7 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kLongestPlace = 80;
+constexpr std::size_t kDeepest = 64;
 
 // Reads along without building anything and knows where it is: "couplings[3][2]".
 class Walker : public nlohmann::json_sax<nlohmann::json> {
@@ -22,15 +23,9 @@ class Walker : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(number_float_t, const string_t&) override { return value(); }
   bool string(string_t&) override { return value(); }
   bool binary(binary_t&) override { return value(); }
-  bool start_object(std::size_t) override {
-    levels_.push_back({});
-    return true;
-  }
+  bool start_object(std::size_t) override { return enter({}); }
   bool end_object() override { return leave(); }
-  bool start_array(std::size_t) override {
-    levels_.push_back({{}, {}, 0});
-    return true;
-  }
+  bool start_array(std::size_t) override { return enter({{}, {}, 0}); }
   bool end_array() override { return leave(); }
 
   bool key(string_t& name) override {
@@ -58,6 +53,11 @@ class Walker : public nlohmann::json_sax<nlohmann::json> {
     long index = -1;             // of an array: the element being read
   };
 
+  bool enter(Level level) {
+    if (levels_.size() == kDeepest) throw DataError(source_ + ": it is nested too deeply");
+    levels_.push_back(std::move(level));
+    return true;
+  }
   bool value() {
     if (!levels_.empty() && levels_.back().index >= 0) ++levels_.back().index;
     return true;

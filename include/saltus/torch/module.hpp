@@ -37,6 +37,7 @@ class TorchModule {
   virtual std::string version() const = 0;  // of libtorch, for reports
   virtual bool has_cuda() const = 0;        // a GPU can be used
   virtual std::string cuda_name() const = 0;
+  virtual BertFiles default_bert() const = 0;
 
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
   // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
@@ -53,7 +54,7 @@ class TorchModule {
   // The gaps of a sentence under a masked language model, which is loaded on the device once for
   // all sentences.
   virtual std::shared_ptr<const MaskedModel> load_masked_model(
-      const BertFiles& bert, const DeviceChoice& choice) const = 0;
+      BertFiles bert, const DeviceChoice& choice) const = 0;
   virtual std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
                                                const InfillProblem& problem,
                                                const AllowedPieces& allowed) const = 0;

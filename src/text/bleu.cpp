@@ -1,0 +1,159 @@
+#include "saltus/text/bleu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "saltus/core/error.hpp"
+#include "text/ngrams.hpp"
+
+namespace saltus {
+namespace {
+
+// What corpus BLEU sums over sentences.
+class BleuSums {
+ public:
+  void add_length(std::int64_t length, std::int64_t closest) {
+    length_ += length;
+    closest_ += closest;
+  }
+  void add_ngrams(std::size_t order, std::int64_t matches, std::int64_t all) {
+    matches_[order] += matches;
+    all_[order] += std::max<std::int64_t>(all, 1);
+  }
+  BleuScore score() const {
+    BleuScore out;
+    out.length = length_;
+    out.reference_length = closest_;
+    const double ratio = static_cast<double>(closest_) / static_cast<double>(length_);
+    out.brevity_penalty = length_ > closest_ ? 1 : length_ == 0 ? 0 : std::exp(1 - ratio);
+    double log_mean = 0;
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      if (all_[n])
+        out.precision[n] = static_cast<double>(matches_[n]) / static_cast<double>(all_[n]);
+      log_mean += std::log(out.precision[n]) / kBleuOrder;
+    }
+    out.bleu = out.brevity_penalty * std::exp(log_mean);
+    return out;
+  }
+
+ private:
+  std::array<std::int64_t, kBleuOrder> matches_ = {}, all_ = {};
+  std::int64_t length_ = 0, closest_ = 0;
+};
+
+// Lengths of the references, and how many have each.
+using Lengths = std::map<std::int64_t, std::int64_t>;
+
+// Of those closest to `length`, the shorter; `without_one` of that length itself.
+std::int64_t closest(const Lengths& lengths, std::int64_t length, bool without_one) {
+  std::int64_t best = -1;
+  for (const auto& [candidate, count] : lengths) {
+    if (without_one && candidate == length && count == 1) continue;
+    if (best < 0 || std::abs(candidate - length) < std::abs(best - length)) best = candidate;
+  }
+  return best;
+}
+
+std::int64_t length_of(const Sentence& sentence) {
+  return static_cast<std::int64_t>(sentence.size());
+}
+
+// The two largest counts of an n-gram in a sentence, and the sentence of the larger.
+struct TwoLargest {
+  std::int32_t first = 0, second = 0;
+  std::size_t sentence = 0;
+
+  void add(std::int32_t count, std::size_t in) {
+    if (count > first) {
+      second = first;
+      first = count;
+      sentence = in;
+    } else {
+      second = std::max(second, count);
+    }
+  }
+  std::int32_t without(std::size_t in) const { return in == sentence ? second : first; }
+};
+
+}  // namespace
+
+struct BleuReferences::Counts {
+  Ngrams ngrams{kBleuOrder};
+  std::array<std::vector<std::int32_t>, kBleuOrder> largest;  // of an n-gram in any reference
+  Lengths lengths;
+};
+
+BleuReferences::BleuReferences(std::span<const Sentence> references)
+    : counts_(std::make_unique<Counts>()) {
+  if (references.empty()) throw DataError("BLEU needs references");
+  Ngrams::Numbers numbers;
+  for (const Sentence& reference : references) {
+    ++counts_->lengths[length_of(reference)];
+    counts_->ngrams.add(reference, numbers);
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      std::vector<std::int32_t>& largest = counts_->largest[n];
+      largest.resize(static_cast<std::size_t>(counts_->ngrams.count(static_cast<int>(n) + 1)));
+      for_each_count(numbers[n], [&](std::int32_t number, std::int32_t count) {
+        std::int32_t& most = largest[static_cast<std::size_t>(number)];
+        most = std::max(most, count);
+      });
+    }
+  }
+}
+
+BleuReferences::BleuReferences(BleuReferences&&) noexcept = default;
+BleuReferences::~BleuReferences() = default;
+
+BleuScore BleuReferences::score(std::span<const Sentence> sentences) const {
+  BleuSums sums;
+  Ngrams::Numbers numbers;
+  for (const Sentence& sentence : sentences) {
+    const std::int64_t length = length_of(sentence);
+    sums.add_length(length, closest(counts_->lengths, length, false));
+    counts_->ngrams.find(sentence, numbers);
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      std::int64_t matches = 0;
+      for_each_count(numbers[n], [&](std::int32_t number, std::int32_t count) {
+        if (number == Numbering::kNone) return;
+        matches += std::min(count, counts_->largest[n][static_cast<std::size_t>(number)]);
+      });
+      sums.add_ngrams(n, matches, static_cast<std::int64_t>(numbers[n].size()));
+    }
+  }
+  return sums.score();
+}
+
+BleuScore self_bleu(std::span<const Sentence> sentences) {
+  if (sentences.size() < 2) throw DataError("self-BLEU needs two sentences or more");
+  Ngrams ngrams(kBleuOrder);
+  Lengths lengths;
+  std::vector<Ngrams::Numbers> numbers(sentences.size());
+  std::array<std::vector<TwoLargest>, kBleuOrder> largest;
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    ++lengths[length_of(sentences[s])];
+    ngrams.add(sentences[s], numbers[s]);
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      largest[n].resize(static_cast<std::size_t>(ngrams.count(static_cast<int>(n) + 1)));
+      for_each_count(numbers[s][n], [&](std::int32_t number, std::int32_t count) {
+        largest[n][static_cast<std::size_t>(number)].add(count, s);
+      });
+    }
+  }
+  BleuSums sums;
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    const std::int64_t length = length_of(sentences[s]);
+    sums.add_length(length, closest(lengths, length, true));
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      std::int64_t matches = 0;
+      for_each_count(numbers[s][n], [&](std::int32_t number, std::int32_t count) {
+        matches += std::min(count, largest[n][static_cast<std::size_t>(number)].without(s));
+      });
+      sums.add_ngrams(n, matches, static_cast<std::int64_t>(numbers[s][n].size()));
+    }
+  }
+  return sums.score();
+}
+
+}  // namespace saltus

@@ -1,0 +1,144 @@
+#include "text/unicode.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "text/unicode_tables.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD, kSigma = 0x3A3, kFinalSigma = 0x3C2;
+constexpr char32_t kDottedI = 0x130, kDotAbove = 0x307;
+// Hangul syllables, The Unicode Standard, section 3.12.
+constexpr char32_t kSyllables = 0xAC00, kSyllablesEnd = 0xD7A4;
+constexpr char32_t kLeading = 0x1100, kVowels = 0x1161, kTrailing = 0x11A7;
+constexpr char32_t kVowelCount = 21, kTrailingCount = 28;
+
+std::uint8_t look_up_class(char32_t c) {
+  const auto after =
+      std::upper_bound(class_boundaries.begin(), class_boundaries.end(), (c << 8) | 0xFF);
+  return static_cast<std::uint8_t>(*(after - 1) & 0xFF);
+}
+
+char32_t small_letter(char32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  const auto run =
+      std::lower_bound(lower_runs.begin(), lower_runs.end(), c,
+                       [](const LowerRun& r, char32_t value) { return r.last < value; });
+  if (run == lower_runs.end() || c < run->first) return c;
+  if ((c - run->first) % static_cast<char32_t>(run->step) != 0) return c;
+  return static_cast<char32_t>(static_cast<std::int32_t>(c) + run->distance);
+}
+
+// The next character from `at` in direction `by` that is not case-ignorable is cased.
+bool cased_beside(const std::u32string& word, std::size_t at, std::size_t by) {
+  for (std::size_t i = at + by; i < word.size(); i += by) {  // below 0 wraps around
+    const std::uint8_t kind = char_class(word[i]);
+    if (!(kind & kCaseIgnorable)) return kind & kCased;
+  }
+  return false;
+}
+
+void append_decomposed(char32_t c, std::u32string& out) {
+  if (c >= kSyllables && c < kSyllablesEnd) {
+    const char32_t index = c - kSyllables, block = kVowelCount * kTrailingCount;
+    out += kLeading + index / block;
+    out += kVowels + index % block / kTrailingCount;
+    if (index % kTrailingCount) out += kTrailing + index % kTrailingCount;
+    return;
+  }
+  const auto found =
+      std::lower_bound(decompositions.begin(), decompositions.end(), c,
+                       [](const Decomposition& d, char32_t value) { return d.from < value; });
+  if (found == decompositions.end() || found->from != c) {
+    out += c;
+    return;
+  }
+  for (const char32_t part : found->to) {
+    if (part) out += part;
+  }
+}
+
+bool is_ascii(const std::u32string& word) {
+  return std::all_of(word.begin(), word.end(), [](char32_t c) { return c < 0x80; });
+}
+
+}  // namespace
+
+std::uint8_t char_class(char32_t c) {
+  static const std::array<std::uint8_t, 128> ascii = [] {
+    std::array<std::uint8_t, 128> table;
+    for (char32_t i = 0; i < 128; ++i) table[i] = look_up_class(i);
+    return table;
+  }();
+  return c < 128 ? ascii[c] : look_up_class(c);
+}
+
+bool is_cjk(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
+         (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2CEAF) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const char32_t first = byte(at++);
+  if (first < 0x80) return first;
+  const std::size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+  if (first < 0xC2 || first > 0xF4 || text.size() - at < more) return kReplacement;
+  char32_t c = first & (0x3F >> more);
+  for (std::size_t i = 0; i < more; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return kReplacement;
+    c = c << 6 | (byte(at + i) & 0x3F);
+  }
+  const char32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
+  if (c < least || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return kReplacement;
+  at += more;
+  return c;
+}
+
+void append_utf8(char32_t c, std::string& text) {
+  const auto put = [&](char32_t value) { text += static_cast<char>(value); };
+  const auto put_rest = [&](int shift) { put(0x80 | ((c >> shift) & 0x3F)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | c >> 6);
+    put_rest(0);
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put_rest(6);
+    put_rest(0);
+  } else {
+    put(0xF0 | c >> 18);
+    put_rest(12);
+    put_rest(6);
+    put_rest(0);
+  }
+}
+
+void make_lower_case(std::u32string& word) {
+  // Sigma first: whether it ends a word depends on the characters around it as they are written.
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const std::size_t back = static_cast<std::size_t>(-1);
+    if (word[i] == kSigma && cased_beside(word, i, back) && !cased_beside(word, i, 1)) {
+      word[i] = kFinalSigma;
+    }
+  }
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] == kDottedI) word.insert(i + 1, 1, kDotAbove);
+    word[i] = word[i] == kDottedI ? U'i' : small_letter(word[i]);
+  }
+}
+
+void remove_accents(std::u32string& word) {
+  if (is_ascii(word)) return;
+  std::u32string out;
+  for (const char32_t c : word) {
+    if (!(char_class(c) & kMark)) append_decomposed(c, out);
+  }
+  word = std::move(out);
+}
+
+}  // namespace saltus
