@@ -7,6 +7,7 @@
 #include "saltus/core/error.hpp"
 #include "torch/default_model.hpp"
 #include "torch/devices.hpp"
+#include "torch/infill_target.hpp"
 #include "torch/resnet_learning.hpp"
 #include "torch/resnet_target.hpp"
 #include "torch/script_target.hpp"
@@ -31,6 +32,8 @@ class Module final : public TorchModule {
     return embedded_bert();
   }
 
+  BertFiles default_bert() const override { return embedded_bert(); }
+
   std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
                                  const DeviceChoice& choice) const override {
     return make_script_target(file, domain, choice);
@@ -44,6 +47,17 @@ class Module final : public TorchModule {
   std::unique_ptr<LearningNetwork> learn_resnet(ResnetEnergy start, const NetworkLearning& options,
                                                 const DeviceChoice& choice) const override {
     return make_resnet_learning(start, options, choice);
+  }
+
+  std::shared_ptr<const MaskedModel> load_masked_model(BertFiles bert,
+                                                       const DeviceChoice& choice) const override {
+    return make_masked_model(std::move(bert), choice);
+  }
+
+  std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
+                                       const InfillProblem& problem,
+                                       const AllowedPieces& allowed) const override {
+    return make_infill_target(std::move(masked_model), problem, allowed);
   }
 
   std::unique_ptr<Target> on_cuda(const Target& target) const override {

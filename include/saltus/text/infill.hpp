@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct AllowedPieces {
   bool special = false;        // [CLS], [unused7], ...
   bool continuations = false;  // "##..."
 };
+// Their ids, in increasing order.
+std::vector<std::int32_t> allowed_pieces(const WordPieces& pieces, const AllowedPieces& allowed);
 
 // A masked language model on its device, for any number of sentences (TorchModule makes them).
 class MaskedModel {
@@ -45,12 +48,13 @@ class InfillTarget : public Target {
   virtual const InfillProblem& problem() const = 0;
   virtual const std::vector<std::int32_t>& allowed() const = 0;
 
-  // log softmax of the model at gap `gap`, over the allowed pieces (not normalised among them), for
-  // rows of states: the gap masked and the others filled. `all_masked`: the others masked too.
-  virtual void log_probabilities(Rows<const Symbol> x, int gap, bool all_masked,
-                                 Rows<float> out) const = 0;
+  // log softmax of the model at gap gaps[r] of row r, over the allowed pieces (not normalised among
+  // them): that gap masked and the others filled. `all_masked`: the others masked too. Unlike
+  // `evaluate` these two throw, when memory runs out, say.
+  virtual void log_probabilities(const At& at, Rows<const Symbol> x, std::span<const int> gaps,
+                                 bool all_masked, Rows<float> out) const = 0;
   // log f_i of each gap: the terms of U.
-  virtual void terms(Rows<const Symbol> x, Rows<double> out) const = 0;
+  virtual void terms(const At& at, Rows<const Symbol> x, Rows<double> out) const = 0;
 };
 
 // Starting states: each gap drawn from the model's law with all gaps masked; chain and gap are the
@@ -59,7 +63,8 @@ RowBuffer<Symbol> draw_from_marginals(const InfillTarget& target, int chains, st
 
 // Draws one gap, chosen at random, from BERT's own conditional law (renormalised over the allowed
 // pieces). This is the Gibbs sampler of the paper's experiment: the conditional of the model, not
-// of U, whose own would take as many evaluations as there are pieces.
+// of U, whose own would take as many evaluations as there are pieces. The target must outlive it,
+// and is the only one that it serves.
 std::unique_ptr<Sampler> make_conditional_gibbs(const InfillTarget& target);
 
 }  // namespace saltus

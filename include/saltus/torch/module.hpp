@@ -54,7 +54,7 @@ class TorchModule {
   // The gaps of a sentence under a masked language model, which is loaded on the device once for
   // all sentences.
   virtual std::shared_ptr<const MaskedModel> load_masked_model(
-      const BertFiles& bert, const DeviceChoice& choice) const = 0;
+      BertFiles bert, const DeviceChoice& choice) const = 0;
   virtual std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
                                                const InfillProblem& problem,
                                                const AllowedPieces& allowed) const = 0;
