@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -221,6 +222,7 @@ void measure(BertFiles files, const Options& o) {
 }  // namespace
 
 int main(int count, char** words) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // lines as they come, into a file too
   const Options options = read_options(count, words);
   fmt::print("libtorch {}\n", torch_module().version());
   for (const std::string& folder : options.folders) measure(load_bert(folder), options);

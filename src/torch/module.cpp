@@ -32,8 +32,6 @@ class Module final : public TorchModule {
     return embedded_bert();
   }
 
-  BertFiles default_bert() const override { return embedded_bert(); }
-
   std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
                                  const DeviceChoice& choice) const override {
     return make_script_target(file, domain, choice);
