@@ -29,6 +29,7 @@ void add_logz(CLI::App& program, int& status);
 void add_diagnose(CLI::App& program, int& status);
 void add_report(CLI::App& program, int& status);
 void add_learn(CLI::App& program, int& status);
+void add_infill(CLI::App& program, int& status);
 void add_reproduce(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
 

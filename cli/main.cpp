@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   add_diagnose(program, status);
   add_report(program, status);
   add_learn(program, status);
+  add_infill(program, status);
   add_reproduce(program, status);
   add_lists(program, status);
   try {

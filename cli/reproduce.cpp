@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct ReproduceRequest {
-  std::string name, seed = "1", out, data, alphas, only, device = "cpu";
+  std::string name, seed = "1", out, data, alphas, only, device = "cpu", model;
   double time = 0;
   std::uint64_t iterations = 0;
   bool reduced = false;
@@ -71,6 +71,7 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
   if (!request.only.empty()) text += " --only " + request.only;
   if (options.iterations > 0) text += fmt::format(" --iterations {}", options.iterations);
   if (options.reduced) text += " --reduced";
+  if (!options.model.empty()) text += " --model " + shell_word(request.model);
   if (options.device == Device::cuda) text += " --device cuda";
   if (!options.data.empty()) text += " --data DIR";
   return text;
@@ -142,6 +143,10 @@ reproduce::Options options_of(const ReproduceRequest& request,
     throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
                                  request.reduced ? "--reduced" : "--iterations"));
   }
+  if (!experiment.any_model && !request.model.empty()) {
+    throw UsageError(fmt::format("the experiment {} does not know --model", request.name));
+  }
+  options.model = request.model;
   options.only = reproduce::parts_of(experiment, request.only, request.quick);
   options.time = request.time;
   options.iterations = request.iterations;
@@ -216,13 +221,18 @@ void add_reproduce(CLI::App& program, int& status) {
       ->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn, ebm")
       ->type_name("LIST");
   command
-      ->add_option(
-          "--time", o->time,
-          "Stop after so many seconds (bnn: begin no part); the same call goes on: bnn, ebm")
+      ->add_option("--time", o->time,
+                   "Stop after so many seconds (bnn, text: begin no part); the same call goes on: "
+                   "bnn, ebm, text")
       ->check(finite_number(0))
       ->type_name("SECONDS");
-  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn, ebm")
+  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text")
       ->capture_default_str();
+  command
+      ->add_option("--model", o->model,
+                   "Folder of a masked language model, in place of the one that comes with the "
+                   "program: text")
+      ->type_name("DIR");
   command->add_option("--iterations", o->iterations, "Iterations of learning: ebm")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
   command->add_flag("--reduced", o->reduced, "A cheaper final evaluation: ebm");

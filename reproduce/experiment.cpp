@@ -107,6 +107,17 @@ const std::vector<Experiment>& experiments() {
        run_ebm,
        {"static_mnist"},
        true},
+      {"text",
+       "filling the gaps of sentences by a masked language model: samplers by diversity",
+       "90 min",
+       "30 s",
+       5,
+       1,
+       {"text"},
+       run_text,
+       {"text"},
+       false,
+       true},
   };
   return list;
 }

@@ -74,8 +74,9 @@ struct Options {
   double time = 0;                     // seconds after which none is begun; 0: no limit
   std::filesystem::path partial = {};  // folder of those that are finished; empty: none are kept
   Device device = Device::cpu;
-  std::uint64_t iterations = 0;  // of learning; 0: the experiment's own
-  bool reduced = false;          // a cheaper evaluation
+  std::uint64_t iterations = 0;      // of learning; 0: the experiment's own
+  bool reduced = false;              // a cheaper evaluation
+  std::filesystem::path model = {};  // folder of a model; empty: the experiment's own
 };
 
 // Thrown where an experiment was asked to stop.
@@ -124,6 +125,7 @@ struct Experiment {
   // so that a run can be made in several calls (--time), and on a GPU (--device).
   std::vector<std::string> quick_parts = {};  // with --quick, when none are asked for
   bool own_parts = false;                     // it reads the list itself
+  bool any_model = false;                     // it can be run on another model (--model)
   bool in_parts() const { return !quick_parts.empty(); }
 };
 
@@ -147,5 +149,6 @@ Results run_rbm(Context& context);
 Results run_ising_learning(Context& context);
 Results run_bnn(Context& context);
 Results run_ebm(Context& context);
+Results run_text(Context& context);
 
 }  // namespace saltus::reproduce

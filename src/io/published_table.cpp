@@ -65,6 +65,11 @@ std::vector<PublishedData> all_sets() {
   std::vector<PublishedData> sets = image_sets();
   for (PublishedData& set : tables()) sets.push_back(std::move(set));
   sets.push_back(
+      {"text",
+       "sentences of the Toronto BookCorpus and of WikiText-103, 5,000 each",
+       "Published by Wang and Cho (2019), github.com/nyu-dl/bert-gen, in the folder data",
+       {{"tbc.5k.txt", {}}, {"wiki103.5k.txt", {}}}});
+  sets.push_back(
       {"rbm_reference",
        "an RBM of 784 visible and 500 hidden units trained on MNIST, with reference states",
        "Not published: rbm.npz holds weights (500 x 784), visible_bias, hidden_bias and init_mean, "

@@ -153,6 +153,17 @@ std::string code(const std::string& text) {
   return html + "</code>";
 }
 
+std::string cell_html(const Cell& cell) {
+  if (cell.phrases.empty()) return escaped(cell.text);
+  std::string html;
+  for (const Phrase& phrase : cell.phrases) {
+    std::string text = escaped(phrase.text);
+    if (phrase.look == Phrase::Look::marked) text = "<mark>" + text + "</mark>";
+    html += phrase.look == Phrase::Look::plain ? text : "<strong>" + text + "</strong>";
+  }
+  return html;
+}
+
 // A text that is longer is set in several lines.
 constexpr std::size_t kLong = 36;
 
@@ -165,7 +176,7 @@ std::string row_html(const std::vector<Cell>& row) {
                         : row[c].text.size() > kLong ? " class=\"long\""
                                                      : "";
     html += fmt::format("<{}{}{}>{}</{}>", tag, c == 0 ? " scope=\"row\"" : "", style,
-                        escaped(row[c].text), tag);
+                        cell_html(row[c]), tag);
   }
   return html + "</tr>\n";
 }

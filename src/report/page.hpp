@@ -21,12 +21,23 @@ struct Fact {
   std::string note = {};  // behind the value
 };
 
+// Words of a cell, as they are to look.
+struct Phrase {
+  enum class Look { plain, strong, marked };  // marked: strong, and on a coloured ground
+  std::string text;
+  Look look = Look::plain;
+};
+
 // Shown as `text`; in the page's data it is `number` where there is one.
 struct Cell {
   Cell(const char* shown) : text(shown) {}
   Cell(std::string shown) : text(std::move(shown)) {}
   Cell(double value, std::string shown) : text(std::move(shown)), number(value), numeric(true) {}
+  Cell(std::vector<Phrase> shown) : phrases(std::move(shown)) {
+    for (const Phrase& phrase : phrases) text += phrase.text;
+  }
   std::string text;
+  std::vector<Phrase> phrases;  // where not empty, `text` in parts
   double number = 0;
   bool numeric = false;
 };
