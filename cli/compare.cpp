@@ -33,7 +33,7 @@ struct CompareRequest {
 
 // "all", or names separated by commas.
 std::vector<Contender> contenders_of(const std::string& text, const Target& target) {
-  const std::vector<Contender> all = all_contenders(target);
+  std::vector<Contender> all = all_contenders(target);
   if (text == "all") return all;
   std::vector<Contender> list;
   for (std::size_t at = 0; at <= text.size();) {
