@@ -17,6 +17,7 @@ using report::number_or_null;
 using Kind = report::Plot::Kind;
 
 constexpr std::array<const char*, 4> kKinds = {"line", "scatter", "bars", "box"};  // as in Kind
+constexpr std::array<const char*, 3> kLooks = {"plain", "strong", "marked"};       // Phrase::Look
 
 // Curves have seven digits: more than any plot shows.
 Json numbers(const std::vector<double>& values) {
@@ -68,14 +69,22 @@ Json plot_json(const report::Plot& plot) {
   return j;
 }
 
+// A text, a number with its text, or a list of phrases: [text, look].
+Json cell_json(const report::Cell& c) {
+  if (c.numeric) return {{"text", c.text}, {"number", number_or_null(c.number)}};
+  if (c.phrases.empty()) return c.text;
+  Json phrases = Json::array();
+  for (const report::Phrase& p : c.phrases) {
+    phrases.push_back(Json::array({p.text, kLooks[static_cast<std::size_t>(p.look)]}));
+  }
+  return phrases;
+}
+
 Json cells_json(const std::vector<std::vector<report::Cell>>& rows) {
   Json j = Json::array();
   for (const auto& row : rows) {
     Json cells = Json::array();
-    for (const report::Cell& c : row) {
-      cells.push_back(c.numeric ? Json{{"text", c.text}, {"number", number_or_null(c.number)}}
-                                : Json(c.text));
-    }
+    for (const report::Cell& c : row) cells.push_back(cell_json(c));
     j.push_back(std::move(cells));
   }
   return j;
@@ -157,16 +166,24 @@ report::Plot plot_of(const Json& j) {
   return plot;
 }
 
+report::Cell cell_of(const Json& j) {
+  if (j.is_string()) return j.get<std::string>();
+  if (j.is_object()) return {number(j.at("number")), j.at("text").get<std::string>()};
+  std::vector<report::Phrase> phrases;
+  for (const Json& p : j) {
+    report::Phrase& phrase = phrases.emplace_back(p.at(0).get<std::string>());
+    for (std::size_t k = 0; k < kLooks.size(); ++k) {
+      if (p.at(1) == kLooks[k]) phrase.look = static_cast<report::Phrase::Look>(k);
+    }
+  }
+  return phrases;
+}
+
 std::vector<std::vector<report::Cell>> cells_of(const Json& rows) {
   std::vector<std::vector<report::Cell>> list;
   for (const Json& row : rows) {
     auto& cells = list.emplace_back();
-    for (const Json& c : row) {
-      if (c.is_string())
-        cells.push_back(c.get<std::string>());
-      else
-        cells.push_back({number(c.at("number")), c.at("text").get<std::string>()});
-    }
+    for (const Json& c : row) cells.push_back(cell_of(c));
   }
   return list;
 }

@@ -47,13 +47,17 @@ Results made_up() {
   boxes.y_from = -1, boxes.y_to = 11, boxes.wide = true;
   report::Plot bars{.title = "Bars", .kind = Kind::bars, .log_y = true, .categories = {"u"}};
   bars.series = {{"c", {}, {2.5}, {}, {}, {}}};
+  using Look = report::Phrase::Look;
+  const std::vector<report::Phrase> sentence = {
+      {"the ", Look::plain}, {"cat", Look::strong}, {"sat", Look::marked}};
   r.sections.push_back({"First", {"Text."}, {lines, boxes}, {}, {}, ""});
-  r.sections.push_back({"Second",
-                        {},
-                        {bars},
-                        {{"caption", {"k", "v"}, {{"a", {1.5, "1.50"}}}, {{"sum", {1.5, "1.50"}}}}},
-                        {{"p.png", {{std::byte{1}, std::byte{0}, std::byte{255}}, "dots", "P"}}},
-                        "Pictures."});
+  r.sections.push_back(
+      {"Second",
+       {},
+       {bars},
+       {{"caption", {"k", "v"}, {{"a", {1.5, "1.50"}}, {"b", sentence}}, {{"sum", {1.5, "1.50"}}}}},
+       {{"p.png", {{std::byte{1}, std::byte{0}, std::byte{255}}, "dots", "P"}}},
+       "Pictures."});
   return r;
 }
 
