@@ -6,22 +6,11 @@
 #include <charconv>
 #include <cmath>
 
+#include "io/blanks.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it first
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // A word from a file in a message: short, and without bytes that a terminal would obey.
 std::string shown(std::string_view word) {

@@ -8,24 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "io/blanks.hpp"
 #include "io/data_formats.hpp"
 #include "io/two_values.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it first
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<double> number_in(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
