@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 
 #include "cuda/binary_network_energy.hpp"
 #include "cuda/binary_network_on_cuda.hpp"
@@ -210,44 +209,6 @@ TEST(BinaryNetworkOnCuda, TargetEvaluatesAndPredicts) {
     }
   }
   EXPECT_THROW(predictions->predict(x.view(), made_up_rows(5, 3), {}, pool), DataError);
-}
-
-// How long one evaluation takes, at the size of the data set adult; a figure, not a test.
-void print_time(Way way) {
-  const int networks = 50, times = 20;
-  const BinaryNetwork network(made_up_rows(29860, 88), {500, 100, 0});
-  BinaryNetworkEnergy energy(network.rows(), network.options(), way);
-  const auto all = static_cast<std::size_t>(networks * network.domain().dim());
-  const DeviceArray<float> values(all), score(all);
-  const DeviceArray<double> logp(networks);
-  energy.prepare(networks);
-  cudaStream_t stream = nullptr;
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
-  for (float* to : {score.data(), static_cast<float*>(nullptr)}) {
-    energy.evaluate(stream, values.data(), networks, logp.data(), to);
-    check(cudaEventRecord(begin, stream), "cudaEventRecord");
-    for (int k = 0; k < times; ++k) {
-      energy.evaluate(stream, values.data(), networks, logp.data(), to);
-    }
-    check(cudaEventRecord(end, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    std::printf("%s, %s: %.3f ms\n", energy.fused() ? "fused" : "products",
-                to ? "log p and score" : "log p alone", double{milliseconds} / times);
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  cudaStreamDestroy(stream);
-}
-
-TEST(BinaryNetworkOnCuda, DISABLED_TimeOfAnEvaluation) {
-  SKIP_WITHOUT_DEVICE();
-  print_time(Way::products);
-  print_time(Way::fused);
 }
 
 }  // namespace
