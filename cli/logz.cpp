@@ -215,9 +215,11 @@ std::vector<std::string> warnings_of(const AisResult& r) {
   if (!r.reverse) return list;
   check("reverse", *r.reverse);
   if (r.low() > r.high()) {
-    list.push_back(
+    list.push_back(fmt::format(
         "the bounds are in the wrong order: by a rare chance, or because the reverse chains did "
-        "not start from draws of the model; raise --reverse-warmup, or take another sampler");
+        "not start from draws of the model; raise --reverse-warmup, or take another sampler. "
+        "The forward weights alone say that log Z is above {:.5g}, with 95 % confidence",
+        log_z_floor(r.forward.log_z)));
   }
   return list;
 }

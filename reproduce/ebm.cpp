@@ -10,6 +10,7 @@
 #include "learn/ebm_images.hpp"
 #include "reproduce/ebm_cell.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/learn/ais.hpp"
 
 namespace saltus::reproduce {
 namespace {
@@ -34,10 +35,29 @@ Json setting_of(const EbmCell& cell) {
 
 // ---- Rows
 
+// Forward and reverse contradict each other: only what the forward direction says is sure.
+bool contradictory(const EbmEvaluation& e) {
+  return e.low > e.high;
+}
+
+double estimate_of(const EbmEvaluation& e) {
+  return contradictory(e) ? e.mean_logp - e.forward : (e.low + e.high) / 2;
+}
+
+double bound_of(const EbmEvaluation& e) {
+  return e.mean_logp - log_z_floor(e.forward);
+}
+
 // What is less than in the paper, a sentence; empty where nothing is.
-std::string cut_of(const EbmEvaluation& e, const EbmProtocol& whole) {
+std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
+  const EbmEvaluation& e = *record.evaluation;
   std::string text;
-  if (e.iterations < whole.plan.iterations) {
+  if (!record.failure.empty()) {
+    text += fmt::format(
+        "Learning ended early: {}. Evaluated are the parameters of iteration {}, of the best "
+        "validation. ",
+        record.failure, e.best_iteration);
+  } else if (e.iterations < whole.plan.iterations) {
     text +=
         fmt::format("Cut: {} of {} iterations of learning. ", e.iterations, whole.plan.iterations);
   }
@@ -48,41 +68,42 @@ std::string cut_of(const EbmEvaluation& e, const EbmProtocol& whole) {
   return text;
 }
 
+std::string interval_note(const EbmEvaluation& e) {
+  const std::string weights = fmt::format("{} images; weights worth {:.0f} and {:.0f} of {} chains",
+                                          e.images, e.forward_ess, e.reverse_ess, e.chains);
+  if (!contradictory(e)) {
+    return fmt::format("Between {:.2f} and {:.2f} ({}; log Z between {:.2f} and {:.2f}). ", e.low,
+                       e.high, weights, e.mean_logp - e.high, e.mean_logp - e.low);
+  }
+  return fmt::format(
+      "At most {:.2f} with 95 % confidence, by the forward direction alone ({}). Annealing in "
+      "reverse gives a log Z of {:.2f}, below the {:.2f} of the forward direction: the chains of "
+      "the learning, from which it starts, miss a part of the model. ",
+      bound_of(e), weights, e.reverse, e.forward);
+}
+
 Row likelihood_row(const EbmRecord& record, bool quick) {
   const EbmEvaluation& e = *record.evaluation;
   const EbmProtocol whole = EbmProtocol::full();
   Json setting = setting_of(record.cell);
-  setting["low"] = e.low, setting["high"] = e.high;
-  Row row{
-      "test_log_likelihood",
-      setting,
-      {},
-      (e.low + e.high) / 2,
-      {},
-      Verdict::not_published,
-      fmt::format("Between {:.2f} and {:.2f} ({} images; log Z between {:.2f} and {:.2f}, weights "
-                  "worth {:.0f} and {:.0f} of {} chains). ",
-                  e.low, e.high, e.images, e.mean_logp - e.high, e.mean_logp - e.low, e.forward_ess,
-                  e.reverse_ess, e.chains)};
-  if (e.low > e.high) {
-    row.note +=
-        "The bounds are in the wrong order: the reverse chains did not start from the "
-        "model. ";
-  }
+  setting["low"] = contradictory(e) ? Json(nullptr) : Json(e.low);
+  setting["high"] = contradictory(e) ? bound_of(e) : e.high;
+  Row row{"test_log_likelihood",  setting,         {}, estimate_of(e), {},
+          Verdict::not_published, interval_note(e)};
   if (quick) return row;
   row.paper = record.cell.paper;
-  row.note += cut_of(e, whole);
+  row.note += cut_of(record, whole);
   for (const std::string& note : record.notes) row.note += note + " ";
-  if (!record.failure.empty()) row.note += "Learning ended early: " + record.failure + ". ";
   if (quoted(record.cell)) row.note += "The paper quotes its number from earlier work. ";
-  if (e.iterations < whole.plan.iterations || !record.notes.empty()) {
+  if ((e.iterations < whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
     row.note += "Not comparable with the paper's number.";
     return row;
   }
-  const double low = std::min(e.low, e.high) - kTolerance,
-               high = std::max(e.low, e.high) + kTolerance;
-  row.verdict =
-      record.cell.paper >= low && record.cell.paper <= high ? Verdict::agrees : Verdict::differs;
+  const double low = contradictory(e) ? estimate_of(e) : e.low,
+               high = contradictory(e) ? bound_of(e) : e.high;
+  row.verdict = record.cell.paper >= low - kTolerance && record.cell.paper <= high + kTolerance
+                    ? Verdict::agrees
+                    : Verdict::differs;
   row.note += fmt::format(
       "They agree when the paper's number is within {} of the interval; it has no spread, and "
       "comes "
@@ -175,6 +196,7 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
 }
 
 std::string interval_text(const EbmEvaluation& e) {
+  if (contradictory(e)) return fmt::format("{:.2f} (at most {:.2f})", estimate_of(e), bound_of(e));
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", (e.low + e.high) / 2, e.low, e.high);
 }
 
@@ -192,7 +214,7 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
                                                          : r.history.back().iteration;
     table.rows.push_back(
         {r.cell.dataset, r.cell.label, Cell(r.cell.paper, fmt::format("{:.2f}", r.cell.paper)),
-         e ? Cell((e->low + e->high) / 2, interval_text(*e)) : Cell(std::nan(""), "-"),
+         e ? Cell(estimate_of(*e), interval_text(*e)) : Cell(std::nan(""), "-"),
          Cell(static_cast<double>(iterations), fmt::format("{} iterations", iterations)),
          e ? fmt::format("{} betas, {} chains", e->betas, e->chains) : "-"});
   }

@@ -44,6 +44,10 @@ AisEstimate reverse_estimate(std::vector<double> log_weights) {
   return e;
 }
 
+double log_z_floor(double forward_log_z) {
+  return forward_log_z - std::log(20.0);
+}
+
 double AisResult::low() const {
   return forward.log_z - 2 * forward.standard_error;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "learn/step_totals.hpp"
@@ -147,7 +148,11 @@ void EbmLearning::sample(EbmInfo& info) {
   const std::vector<std::int32_t> chosen = buffer_.choose(iteration_, plan_.batch);
   buffer_.get(chosen, chains_.view());
   ensemble_.start_from(chains_.view(), iteration_ * plan_.steps);
-  ensemble_.evaluate();
+  try {
+    ensemble_.evaluate();
+  } catch (const DataError&) {  // it was finite before the last updates
+    throw DataError("log p of a chain is not finite: the network has diverged");
+  }
   StepTotals observer(totals_);
   ensemble_.advance(*sampler_, plan_.steps, observer);
   for (int r = 0; r < plan_.batch; ++r) {
@@ -161,6 +166,15 @@ void EbmLearning::sample(EbmInfo& info) {
   }
   const double count = static_cast<double>(plan_.steps) * plan_.batch;
   info.acceptance /= count, info.proposed /= count, info.changed /= count;
+}
+
+// Chains that hardly move are the usual reason of a failure.
+std::string EbmLearning::acceptance_text() const {
+  if (history_.empty()) return "";
+  const double percent = 100 * history_.back().acceptance;
+  char text[80];
+  std::snprintf(text, sizeof text, " (chains accepted %.1f %% of their proposals before)", percent);
+  return text;
 }
 
 EbmInfo EbmLearning::step() {
@@ -177,7 +191,8 @@ EbmInfo EbmLearning::step() {
     info.sample_logp = means.samples;
   } catch (const DataError& e) {
     throw DataError("learning failed in iteration " + std::to_string(iteration_) + ": " + e.what() +
-                    "; a smaller learning rate may help");
+                    acceptance_text() +
+                    "; a smaller learning rate, a smaller step size or more steps may help");
   }
   info.iteration = ++iteration_;
   info.seconds = seconds_ += info.sampling_seconds + info.update_seconds;

@@ -139,7 +139,7 @@ class ResnetLearning final : public LearningNetwork {
 
   static void check_means(const Means& means) {
     if (std::isfinite(means.data) && std::isfinite(means.samples)) return;
-    throw DataError("log p is not finite: learning has diverged; lower the rate");
+    throw DataError("log p is not finite: the network has diverged");
   }
 
   struct Part {

@@ -239,7 +239,7 @@ TEST_F(EbmCells, FailureIsNotedAndTheBestEvaluated) {
   ASSERT_TRUE(record.evaluation);
   EXPECT_EQ(record.evaluation->best_iteration, 30u);
   const Results results = ebm_results({record}, work.protocol, false, true);
-  EXPECT_NE(results.rows[0].note.find("ended early"), std::string::npos);
+  EXPECT_NE(results.rows[0].note.find("Learning ended early: "), std::string::npos);
 }
 
 EbmRecord made_up(const std::string& name, double low, double high) {
@@ -282,6 +282,21 @@ TEST(EbmResults, JudgeTheWholeProtocolOnly) {
   const Row quick = ebm_results({other}, EbmProtocol::quick(), true, true).rows[0];
   EXPECT_FALSE(quick.paper);
   EXPECT_EQ(quick.verdict, Verdict::not_published);
+}
+
+// Where reverse annealing contradicts the forward direction, what the latter says alone counts.
+TEST(EbmResults, TrustTheForwardDirection) {
+  EbmRecord record = made_up("caltech/dmala", -89.1, -93.2);
+  record.evaluation->mean_logp = -905;
+  record.evaluation->forward = -810, record.evaluation->reverse = -816;
+  record.failure = "learning failed in iteration 17411";
+  const Row row = ebm_results({record}, EbmProtocol::full(), false, true).rows[0];
+  EXPECT_DOUBLE_EQ(row.ours, -95);
+  EXPECT_TRUE(row.setting["low"].is_null());
+  EXPECT_NEAR(row.setting["high"].get<double>(), -95 + std::log(20), 1e-12);
+  EXPECT_EQ(row.verdict, Verdict::differs);  // the paper has -87.82
+  EXPECT_NE(row.note.find("At most -92.00 with 95 % confidence"), std::string::npos) << row.note;
+  EXPECT_NE(row.note.find("iteration 17411"), std::string::npos) << row.note;
 }
 
 TEST(EbmResults, SayWhatIsNotComplete) {

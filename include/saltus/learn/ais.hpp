@@ -39,6 +39,11 @@ struct AisEstimate {
   std::vector<double> log_weights;
 };
 
+// Log Z is above this with a probability of at least 0.95, whatever the chains of the forward
+// direction did: their mean weight, Z on average, is above 20 Z with a probability of at most 1/20
+// (Markov's inequality).
+double log_z_floor(double forward_log_z);
+
 struct AisResult {
   AisEstimate forward;
   std::optional<AisEstimate> reverse;

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "saltus/io/image_sets.hpp"
@@ -122,6 +123,7 @@ class EbmLearning {
 
   void load_batch();
   void sample(EbmInfo& info);
+  std::string acceptance_text() const;
   void record(const EbmInfo& info);
   void begin_validation();
   void finish_validation();
