@@ -29,7 +29,7 @@ bool quoted(const EbmCell& cell) {
 
 Json setting_of(const EbmCell& cell) {
   Json j = {{"dataset", cell.dataset}, {"sampler", cell.label}};
-  if (!std::isnan(cell.alpha)) j["alpha"] = cell.alpha;
+  if (!std::isnan(cell.alpha) && !cell.tuned) j["alpha"] = cell.alpha;
   return j;
 }
 
@@ -91,9 +91,13 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   Row row{"test_log_likelihood",  setting,         {}, estimate_of(e), {},
           Verdict::not_published, interval_note(e)};
   if (quick) return row;
-  row.paper = record.cell.paper;
   row.note += cut_of(record, whole);
   for (const std::string& note : record.notes) row.note += note + " ";
+  if (record.cell.tuned) {
+    row.note += "Not in the paper: the step size follows the acceptance, towards 57.4 %.";
+    return row;
+  }
+  row.paper = record.cell.paper;
   if (quoted(record.cell)) row.note += "The paper quotes its number from earlier work. ";
   if ((e.iterations < whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
     row.note += "Not comparable with the paper's number.";
@@ -142,6 +146,7 @@ void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, 
       record.failure.empty() ? "Of learning, so far." : "Then learning failed: " + record.failure);
   add("acceptance", last.acceptance, "Of the chains, in the last iterations.");
   add("changes_per_step", last.changed, "Pixels, in the last iterations.");
+  if (record.cell.tuned) add("step_size", last.step_size, "In the last iteration.");
   add("milliseconds_per_iteration", 1e3 * (last.sampling_seconds + last.update_seconds),
       fmt::format("Sampling {:.0f} %.",
                   100 * last.sampling_seconds / (last.sampling_seconds + last.update_seconds)));
@@ -190,7 +195,13 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
                          history([](const EbmInfo& i) { return i.changed; }));
   Plot acceptance = plot_of(records, dataset + ": acceptance", "mean acceptance probability",
                             history([](const EbmInfo& i) { return i.acceptance; }));
-  for (Plot* plot : {&valid, &loss, &changes, &acceptance}) {
+  Plot step_size = plot_of(
+      records, dataset + ": step size", "alpha", [&](const EbmRecord& record, Series& series) {
+        if (record.cell.tuned) {
+          history([](const EbmInfo& i) { return i.step_size; })(record, series);
+        }
+      });
+  for (Plot* plot : {&valid, &loss, &changes, &acceptance, &step_size}) {
     if (!plot->series.empty()) section.plots.push_back(std::move(*plot));
   }
 }
@@ -213,7 +224,8 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
                                      : r.history.empty() ? 0
                                                          : r.history.back().iteration;
     table.rows.push_back(
-        {r.cell.dataset, r.cell.label, Cell(r.cell.paper, fmt::format("{:.2f}", r.cell.paper)),
+        {r.cell.dataset, r.cell.label,
+         Cell(r.cell.paper, r.cell.tuned ? "-" : fmt::format("{:.2f}", r.cell.paper)),
          e ? Cell(estimate_of(*e), interval_text(*e)) : Cell(std::nan(""), "-"),
          Cell(static_cast<double>(iterations), fmt::format("{} iterations", iterations)),
          e ? fmt::format("{} betas, {} chains", e->betas, e->chains) : "-"});

@@ -311,7 +311,10 @@ void EbmProtocol::reduce_evaluation() {
 }
 
 Settings EbmCell::settings() const {
-  return std::isnan(alpha) ? Settings{} : Settings{{"step_size", fmt::format("{:g}", alpha)}};
+  if (std::isnan(alpha)) return {};
+  Settings settings = {{"step_size", fmt::format("{:g}", alpha)}};
+  if (tuned) settings["adapt"] = "true";
+  return settings;
 }
 
 const std::vector<EbmCell>& ebm_cells() {
@@ -326,6 +329,7 @@ const std::vector<EbmCell>& ebm_cells() {
                           Line{"omniglot", -142.06, -94.72, -145.68, -91.11},
                           Line{"caltech", -163.50, -96.20, -100.52, -87.82}}) {
       list.push_back({l.dataset, "DMALA", "dmala", 0.15, l.dmala});
+      list.push_back({l.dataset, "DMALA, tuned", "dmala", 0.15, NAN, true});
       list.push_back({l.dataset, "DULA", "dula", 0.1, l.dula});
       list.push_back({l.dataset, "GWG-1", "gwg", NAN, l.gwg});
       list.push_back({l.dataset, "Gibbs-1", "gibbs", NAN, l.gibbs});
@@ -345,8 +349,9 @@ std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only) {
     }
     if (chosen.size() > before) continue;
     throw UsageError(fmt::format(
-        "--only {}: the parts are {}, each of them also with /dmala, /dula, /gwg or /gibbs", part,
-        fmt::join(image_set_names(), ", ")));
+        "--only {}: the parts are {}, each of them also with /dmala, /dmala_tuned, /dula, /gwg or "
+        "/gibbs",
+        part, fmt::join(image_set_names(), ", ")));
   }
   return chosen;
 }
@@ -367,12 +372,13 @@ EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {
   EbmRecord record;
   record.cell = cell;
   const fs::path own = folder / cell.folder();
-  for (const std::vector<double>& v : read_table(own / "history.csv", 11)) {
+  for (const std::vector<double>& v : read_table(own / "history.csv", 12)) {
     EbmInfo info;
     info.iteration = static_cast<std::uint64_t>(v[0]);
     info.data_logp = v[2], info.sample_logp = v[3];
     info.acceptance = v[4], info.proposed = v[5], info.changed = v[6], info.rate = v[7];
-    info.sampling_seconds = v[8], info.update_seconds = v[9], info.seconds = v[10];
+    info.step_size = v[8];
+    info.sampling_seconds = v[9], info.update_seconds = v[10], info.seconds = v[11];
     record.history.push_back(info);
   }
   for (const std::vector<double>& v : read_table(own / "validation.csv", 8)) {

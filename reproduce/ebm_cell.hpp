@@ -32,14 +32,16 @@ struct EbmProtocol {
 struct EbmCell {
   std::string dataset, label, sampler;  // "static_mnist", "DMALA", "dmala"
   double alpha = NAN;                   // where it has a step size
-  double paper = 0;                     // test log-likelihood
+  double paper = NAN;                   // test log-likelihood, where the paper has one
+  bool tuned = false;                   // the step size is, from alpha on
 
-  std::string name() const { return dataset + "/" + sampler; }
-  std::string folder() const { return dataset + "-" + sampler; }
+  std::string key() const { return sampler + (tuned ? "_tuned" : ""); }
+  std::string name() const { return dataset + "/" + key(); }
+  std::string folder() const { return dataset + "-" + key(); }
   Settings settings() const;
 };
 
-// All of Table 1, by data sets.
+// All of Table 1, by data sets; and, beside it, DMALA with a tuned step size.
 const std::vector<EbmCell>& ebm_cells();
 // Those of "static_mnist", "caltech/dmala", ...; all when none is named. Throws UsageError.
 std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only);

@@ -14,6 +14,9 @@ namespace saltus {
 namespace {
 
 constexpr std::uint64_t kEvaluationSeed = 777;
+// By which the tuned value follows an iteration's acceptance: models change over hundreds of
+// iterations, and the acceptance of a few thousand proposals is known to a hundredth.
+constexpr double kGain = 0.05;
 
 // Parts of the work that must not share random numbers: seeds of their own.
 enum class Part : std::uint32_t { order, bits, buffer, chains, validation };
@@ -66,8 +69,8 @@ const Domain& checked_domain(const LearningNetwork& network, const ImageSet& ima
 
 void refuse_tuning(const Sampler& sampler) {
   if (const auto tuning = sampler.tuning()) {
-    throw UsageError("the sampler " + sampler.name() + " would tune its " + tuning->parameter +
-                     " in warm-up, which learning does not have: give the " + tuning->parameter);
+    throw UsageError("the sampler " + sampler.name() + " has no acceptance to tune its " +
+                     tuning->parameter + " by: give the " + tuning->parameter);
   }
 }
 
@@ -130,10 +133,15 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
       batch_(plan.batch, checked_domain(network, images).dim()),
       chains_(plan.batch, images.train.cols),
       totals_(static_cast<std::size_t>(plan.batch)) {
-  refuse_tuning(*sampler_);
+  if (!sampler_->exact()) refuse_tuning(*sampler_);
+  if (const auto tuning = sampler_->tuning()) {
+    tunable_ = std::move(sampler_);
+    tuned_ = tuning->start;
+    sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
+  }
   if (plan.validate_every == 0) return;
   refuse_tuning(*validator_);
-  check_annealing(*validator_, network.averaged());
+  check_annealing(annealing_sampler(), network.averaged());
 }
 
 EbmLearning::~EbmLearning() = default;
@@ -166,6 +174,17 @@ void EbmLearning::sample(EbmInfo& info) {
   }
   const double count = static_cast<double>(plan_.steps) * plan_.batch;
   info.acceptance /= count, info.proposed /= count, info.changed /= count;
+  info.step_size = sampler_->step_size().value_or(0);
+  tune(info.acceptance);
+}
+
+// Robbins & Monro, "A stochastic approximation method", 1951; the gain stays, as the model does
+// not.
+void EbmLearning::tune(double acceptance) {
+  if (!tunable_) return;
+  const Sampler::Tuning tuning = *tunable_->tuning();
+  tuned_ = std::clamp(tuned_ + kGain * (acceptance - tuning.acceptance), tuning.low, tuning.high);
+  sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
 }
 
 // Chains that hardly move are the usual reason of a failure.
@@ -213,6 +232,7 @@ void EbmLearning::record(const EbmInfo& info) {
   if (iteration_ % plan_.record_every != 0 && iteration_ != plan_.iterations) return;
   each(sums_, [&](double& sum, auto) { sum /= static_cast<double>(summed_); });
   sums_.iteration = info.iteration, sums_.rate = info.rate, sums_.seconds = info.seconds;
+  sums_.step_size = info.step_size;
   history_.push_back(std::exchange(sums_, {}));
   summed_ = 0;
 }
@@ -230,7 +250,7 @@ void EbmLearning::begin_validation() {
   plan.chains = plan_.validation_chains;
   plan.seed = seed_of(Part::validation, plan_.seed, iteration_);
   plan.threads = plan_.threads;
-  estimation_ = std::make_unique<Estimation>(network_.averaged(), base_, *validator_, plan);
+  estimation_ = std::make_unique<Estimation>(network_.averaged(), base_, annealing_sampler(), plan);
 }
 
 bool EbmLearning::validate(const std::function<bool(double done)>& proceed) {
@@ -287,6 +307,7 @@ void EbmLearning::save(ByteWriter& out) const {
   out.put(iteration_);
   network_.save(out);
   buffer_.save(out);
+  out.put(tuned_);
   out.put(sums_);
   out.put(summed_);
   out.put(seconds_);
@@ -307,6 +328,8 @@ void EbmLearning::restore(ByteReader& in) {
   iteration_ = in.get<std::uint64_t>();
   network_.restore(in);
   buffer_.restore(in);
+  tuned_ = in.get<double>();
+  if (tunable_) sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
   sums_ = in.get<EbmInfo>();
   summed_ = in.get<std::uint64_t>();
   seconds_ = in.get<double>();

@@ -40,10 +40,10 @@ void replace_file(const std::filesystem::path& path, const std::string& text) {
 std::string history_text(const std::vector<EbmInfo>& history) {
   std::string text =
       "iteration,loss,data_logp,sample_logp,acceptance,proposed,changed,learning_rate,"
-      "sampling_seconds,update_seconds,seconds\n";
+      "step_size,sampling_seconds,update_seconds,seconds\n";
   for (const EbmInfo& i : history) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", i.iteration, i.loss(), i.data_logp,
-                        i.sample_logp, i.acceptance, i.proposed, i.changed, i.rate,
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", i.iteration, i.loss(), i.data_logp,
+                        i.sample_logp, i.acceptance, i.proposed, i.changed, i.rate, i.step_size,
                         i.sampling_seconds, i.update_seconds, i.seconds);
   }
   return text;
@@ -62,7 +62,7 @@ std::string validation_text(const std::vector<Validation>& validations) {
 }  // namespace
 
 Settings with_step_size(const std::string& sampler, Settings settings) {
-  if (settings.contains("step_size") || settings.contains("adapt")) return settings;
+  if (settings.contains("step_size")) return settings;
   if (sampler == "dmala") settings["step_size"] = "0.15";
   if (sampler == "dula") settings["step_size"] = "0.1";
   return settings;

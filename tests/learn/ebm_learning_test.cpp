@@ -67,10 +67,10 @@ struct Lesson {
   }
 
   explicit Lesson(const EbmPlan& plan = small_plan(), bool grey = false,
-                  const std::string& sampler = "dmala")
+                  const std::string& sampler = "dmala",
+                  const Settings& settings = {{"step_size", "0.3"}})
       : images(small_images(grey)), mean(base_mean(images, plan.seed)), network(mean) {
     const Target& target = network.target();
-    const Settings settings = sampler == "gibbs" ? Settings{} : Settings{{"step_size", "0.3"}};
     learning =
         std::make_unique<EbmLearning>(network, Independent::bernoulli(target.domain(), mean),
                                       images, make_sampler(sampler, target, settings),
@@ -160,7 +160,7 @@ TEST(EbmLearning, GreyDataAreDrawnAnew) {
 TEST(EbmLearning, MovesTheChosenEntriesOnly) {
   EbmPlan plan = Lesson::small_plan();
   plan.steps = 1;
-  Lesson lesson(plan, false, "gibbs");
+  Lesson lesson(plan, false, "gibbs", {});
   const auto all = [&] {
     const RowBuffer<Symbol> rows = lesson.learning->samples(plan.buffer);
     std::multiset<std::vector<Symbol>> set;
@@ -185,7 +185,7 @@ TEST(EbmLearning, RandomNumbersNeverComeTwice) {
   plan.buffer = plan.batch;  // all of them move in every iteration
   plan.rate = 0;             // on a model that stays the base
   plan.validate_every = 0, plan.iterations = 4000, plan.steps = 1;
-  Lesson lesson(plan, false, "gibbs");
+  Lesson lesson(plan, false, "gibbs", {});
   std::vector<double> mean(kPixels);
   for (int k = 0; k < 4000; ++k) {
     lesson.learning->step();
@@ -266,13 +266,48 @@ TEST(EbmLearning, AnnealingEnclosesLogZOfTheLearned) {
   EXPECT_GT(ll.high, truth);
 }
 
+const Settings kTuned = {{"step_size", "0.15"}, {"adapt", "true"}};
+
+// The step size follows the acceptance, of which the start has far too much.
+TEST(EbmLearning, TunesTheStepSizeAllTheTime) {
+  EbmPlan plan = Lesson::small_plan();
+  plan.iterations = 1000;
+  Lesson lesson(plan, false, "dmala", kTuned);
+  lesson.go();
+  const std::vector<EbmInfo>& history = lesson.learning->history();
+  EXPECT_GT(history[0].acceptance, 0.9);
+  EXPECT_NEAR(history[0].step_size, 0.15, 0.05);
+  double acceptance = 0;
+  for (std::size_t k = history.size() - 30; k < history.size(); ++k) {
+    acceptance += history[k].acceptance / 30;
+  }
+  // 300 iterations of 100 proposals: the standard error is below 0.01.
+  EXPECT_NEAR(acceptance, 0.574, 0.03);
+  EXPECT_GT(history.back().step_size, 0.4);
+  // Validation makes steps of that size, too: the validator's own are far smaller.
+  const EbmLearning& learning = *lesson.learning;
+  Tempered path(lesson.network.averaged(),
+                Independent::bernoulli(lesson.network.target().domain(), lesson.mean));
+  AisPlan plan_of_ais;
+  plan_of_ais.annealing.betas = linear_betas(200);
+  plan_of_ais.annealing.chains = 200;
+  const auto acceptance_of = [&](const std::string& step_size) {
+    return annealed_importance_sampling(
+               path, make_sampler("dmala", path, {{"step_size", step_size}}), plan_of_ais)
+        ->forward.acceptance;
+  };
+  const double seen = learning.validations().back().acceptance;
+  EXPECT_NEAR(seen, acceptance_of(std::to_string(history.back().step_size)), 0.02);
+  EXPECT_LT(seen, acceptance_of("0.3") - 0.1);
+}
+
 // Saved and restored at every turn, in the middle of validations too.
-TEST(EbmLearning, GoesOnAsIfNeverStopped) {
+void check_that_it_goes_on(const Settings& settings) {
   EbmPlan plan = Lesson::small_plan();
   plan.iterations = 130;
-  Lesson whole(plan);
+  Lesson whole(plan, false, "dmala", settings);
   whole.go();
-  auto part = std::make_unique<Lesson>(plan);
+  auto part = std::make_unique<Lesson>(plan, false, "dmala", settings);
   int turns = 0, in_validation = 0;
   while (!part->learning->done()) {
     if (part->learning->validation_due()) {
@@ -282,7 +317,7 @@ TEST(EbmLearning, GoesOnAsIfNeverStopped) {
     }
     ByteWriter out;
     part->learning->save(out);
-    part = std::make_unique<Lesson>(plan);
+    part = std::make_unique<Lesson>(plan, false, "dmala", settings);
     ByteReader in(out.bytes());
     part->learning->restore(in);
     EXPECT_TRUE(in.empty());
@@ -309,6 +344,14 @@ TEST(EbmLearning, GoesOnAsIfNeverStopped) {
   for (int r = 0; r < 200; ++r) {
     EXPECT_TRUE(std::equal(a.view()[r], a.view()[r] + kPixels, b.view()[r]));
   }
+}
+
+TEST(EbmLearning, GoesOnAsIfNeverStopped) {
+  check_that_it_goes_on({{"step_size", "0.3"}});
+}
+
+TEST(EbmLearning, GoesOnTuningAsIfNeverStopped) {
+  check_that_it_goes_on(kTuned);
 }
 
 TEST(EbmLearning, ThreadsChangeNothing) {
@@ -407,7 +450,9 @@ TEST(EbmLearning, Refuses) {
                 make_sampler("dmala", target, {{"step_size", "0.3"}}), Lesson::small_plan());
   };
   EXPECT_NO_THROW(make(lesson.images, {{"step_size", "0.3"}}));
-  EXPECT_THROW(make(lesson.images, {}), UsageError);  // there is no warm-up to tune it in
+  EXPECT_NO_THROW(make(lesson.images, {}));  // tuned, from a start of its own
+  EXPECT_THROW(Lesson(Lesson::small_plan(), false, "dula", {}),
+               UsageError);  // has no acceptance to be tuned by
   ImageSet narrow = lesson.images;
   narrow.train.cols = 10;
   EXPECT_THROW(make(narrow, {{"step_size", "0.3"}}), DataError);

@@ -143,9 +143,9 @@ class EbmCells : public testing::Test {
 };
 
 TEST(EbmTable, HasSixteenCells) {
-  EXPECT_EQ(ebm_cells().size(), 16u);
-  EXPECT_EQ(chosen_cells({}).size(), 16u);
-  EXPECT_EQ(chosen_cells({"caltech"}).size(), 4u);
+  EXPECT_EQ(ebm_cells().size(), 20u);
+  EXPECT_EQ(chosen_cells({}).size(), 20u);
+  EXPECT_EQ(chosen_cells({"caltech"}).size(), 5u);
   const auto two = chosen_cells({"caltech/dula", "omniglot/gwg"});
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].paper, -100.52);
@@ -297,6 +297,21 @@ TEST(EbmResults, TrustTheForwardDirection) {
   EXPECT_EQ(row.verdict, Verdict::differs);  // the paper has -87.82
   EXPECT_NE(row.note.find("At most -92.00 with 95 % confidence"), std::string::npos) << row.note;
   EXPECT_NE(row.note.find("iteration 17411"), std::string::npos) << row.note;
+}
+
+TEST(EbmResults, TunedStepSizesAreNotThePapers) {
+  EbmRecord record = made_up("caltech/dmala_tuned", -91, -90);
+  record.history[0].step_size = 0.08;
+  const Results results = ebm_results({record}, EbmProtocol::full(), false, true);
+  EXPECT_FALSE(results.rows[0].paper);
+  EXPECT_EQ(results.rows[0].verdict, Verdict::not_published);
+  EXPECT_FALSE(results.rows[0].setting.contains("alpha"));
+  EXPECT_EQ(record.cell.settings().at("adapt"), "true");
+  EXPECT_EQ(chosen_cells({"caltech/dmala"})[0].settings().count("adapt"), 0u);
+  const bool told = std::any_of(results.rows.begin(), results.rows.end(), [](const Row& r) {
+    return r.quantity == "step_size" && r.ours == 0.08;
+  });
+  EXPECT_TRUE(told);
 }
 
 TEST(EbmResults, SayWhatIsNotComplete) {

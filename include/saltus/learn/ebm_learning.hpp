@@ -58,6 +58,7 @@ struct EbmInfo {
   double data_logp = 0, sample_logp = 0;             // mean log p, both up to the same constant
   double acceptance = 0, proposed = 0, changed = 0;  // means over chains and steps
   double rate = 0;
+  double step_size = 0;  // of the sampler, where it has one
   double sampling_seconds = 0, update_seconds = 0;
   double seconds = 0;  // of all iterations until then
 
@@ -80,7 +81,10 @@ class EbmLearning {
   // function of the seed and the iteration; without images to validate with there is no validation.
   // `base` is the law that the energy's base term stands
   // for: the buffer starts from it, and so does the annealing. `validator` makes the transitions of
-  // the annealing and must be exact. Throws UsageError when the plan makes no sense or a sampler
+  // the annealing and must be exact. A sampler that is to be tuned (`adapt`) is so all the time, a
+  // little after every iteration, and then makes the transitions of the annealing as well: the
+  // steeper an energy gets, the smaller are the steps of which some are accepted. Throws UsageError
+  // when the plan makes no sense or a sampler
   // cannot serve; DataError when the data do not fit the model.
   EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
               std::unique_ptr<const Sampler> sampler, std::unique_ptr<const Sampler> validator,
@@ -123,6 +127,8 @@ class EbmLearning {
 
   void load_batch();
   void sample(EbmInfo& info);
+  void tune(double acceptance);
+  const Sampler& annealing_sampler() const { return tunable_ ? *sampler_ : *validator_; }
   std::string acceptance_text() const;
   void record(const EbmInfo& info);
   void begin_validation();
@@ -133,6 +139,8 @@ class EbmLearning {
   const ImageSet& images_;
   RowBuffer<Symbol> valid_;
   std::unique_ptr<const Sampler> sampler_, validator_;
+  std::unique_ptr<const Sampler> tunable_;  // what sampler_ is at the value tuned_; else null
+  double tuned_ = 0;
   EbmPlan plan_;
   Batches batches_;
   ReplayBuffer buffer_;
