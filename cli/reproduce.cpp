@@ -71,7 +71,10 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
   if (!request.only.empty()) text += " --only " + request.only;
   if (options.iterations > 0) text += fmt::format(" --iterations {}", options.iterations);
   if (options.reduced) text += " --reduced";
-  if (!options.model.empty()) text += " --model " + shell_word(request.model);
+  if (!options.model.empty()) {
+    const auto folder = std::filesystem::weakly_canonical(options.model);
+    text += " --model " + shell_word("DIR/" + folder.filename().string());
+  }
   if (options.device == Device::cuda) text += " --device cuda";
   if (!options.data.empty()) text += " --data DIR";
   return text;

@@ -71,9 +71,11 @@ Model load_model(const std::filesystem::path& folder, Device device) {
   Model model{folder.empty() ? default_bert() : load_bert(folder), "", {}};
   model.sum = sum_of(model.bert);
   const TorchModule& module = torch_module("the experiment text");
-  const auto masked = module.load_masked_model(model.bert, {device, {}});
-  model.fill = [&module, masked](const InfillProblem& problem) {
-    return module.infill(masked, problem, AllowedPieces{});
+  // On its device when it is first needed: finished cells need none.
+  auto masked = std::make_shared<std::shared_ptr<const MaskedModel>>();
+  model.fill = [&module, masked, bert = model.bert, device](const InfillProblem& problem) {
+    if (!*masked) *masked = module.load_masked_model(bert, {device, {}});
+    return module.infill(*masked, problem, AllowedPieces{});
   };
   return model;
 }

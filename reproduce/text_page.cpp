@@ -301,28 +301,56 @@ void add_examples(const TextResults& all, Results& results) {
 
 // ---- In short
 
+// "DULA is more diverse in 14 of 14 comparisons with Gibbs and GWG, its corpus BLEU 0.88 to 0.90 of
+// theirs."
+std::string standing_text(const Standing& standing, const std::vector<Comparison>& list) {
+  int held = 0, count = 0;
+  std::vector<double> ratios;
+  for (const Comparison& c : list) {
+    if (c.langevin != &standing) continue;
+    if (c.measure->of == &Measures::bleu) {
+      ratios.push_back(c.difference.mean);
+    } else {
+      held += c.holds, ++count;
+    }
+  }
+  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+  return fmt::format(
+      "{} is more diverse in {} of {} comparisons with Gibbs and GWG, its corpus BLEU {:.2f} to "
+      "{:.2f} of theirs.",
+      standing.entrant.label, held, count, *low, *high);
+}
+
+// How likely the fillings are: what a sampler without a Metropolis test pays for diversity.
+std::string energies_text(const std::vector<Standing>& standings) {
+  std::vector<std::string> means;
+  for (const Standing& s : standings) {
+    if (s.empty()) continue;
+    means.push_back(fmt::format("{} {:.1f}", s.entrant.label,
+                                s.over_runs([](const Outcome& o) { return o.energy; }).mean));
+  }
+  return fmt::format(
+      "The mean of U, log of how likely the model finds the fillings: {}. DULA has no Metropolis "
+      "test: what its fillings are less likely than DMALA's is its bias at this step size.",
+      fmt::join(means, ", "));
+}
+
 void add_verdict(const TextResults& all, Results& results) {
   const std::vector<Comparison> list = compare(all.standings);
   if (list.empty()) return;
-  std::vector<std::string> failed;
-  for (const Comparison& c : list) {
-    if (c.holds) continue;
-    const bool quality = c.measure->of == &Measures::bleu;
-    failed.push_back(fmt::format("{} against {}, {} ({}{})", c.langevin->entrant.label,
-                                 c.other->entrant.label, c.measure->name, quality ? "ratio " : "",
-                                 quality ? fmt::format("{:.3f}", c.difference.mean)
-                                         : fmt::format("{:+.2f}", c.difference.mean)));
+  std::string text =
+      std::all_of(list.begin(), list.end(), [](const Comparison& c) { return c.holds; })
+          ? "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar "
+            "corpus BLEU) holds here."
+          : "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar "
+            "corpus BLEU) does not hold here as a whole.";
+  for (const Standing& s : all.standings) {
+    const bool compared = std::any_of(list.begin(), list.end(),
+                                      [&](const Comparison& c) { return c.langevin == &s; });
+    if (compared) text += " " + standing_text(s, list);
   }
-  if (failed.empty()) {
-    results.findings.push_back(
-        "The paper's ordering holds here: DULA and DMALA are more diverse than Gibbs and GWG by "
-        "self-BLEU and by unique n-grams, at a similar corpus BLEU.");
-  } else {
-    results.findings.push_back(fmt::format(
-        "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar corpus "
-        "BLEU) does not hold in all of {} comparisons here. It fails for: {}.",
-        list.size(), fmt::join(failed, "; ")));
-  }
+  results.findings.push_back(text);
+  results.findings.push_back(energies_text(all.standings));
 }
 
 void add_findings(const TextResults& all, bool quick, Results& results) {

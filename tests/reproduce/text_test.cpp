@@ -135,6 +135,7 @@ TEST(TextCells, AShelfReturnsWhatItKeptAndNothingElse) {
 Outcome outcome(double self_bleu, double unique, double bleu) {
   Outcome o;
   o.measures = {self_bleu, unique, unique, unique, unique, unique, unique, bleu};
+  o.energy = -7;
   o.best = {{{{"x"}, -1}, {{"x"}, -2}, {{"y"}, -3}}};
   return o;
 }
@@ -189,9 +190,17 @@ TEST(TextComparisons, QualityMustBeSimilar) {
 TEST(TextPage, SaysWhatTheModelIsAndWhetherTheOrderingHolds) {
   const Results good = text_results(results_with(70), false);
   EXPECT_NE(good.findings[0].find("not BERT-base"), std::string::npos);
-  EXPECT_NE(good.findings.back().find("ordering holds"), std::string::npos);
+  const auto verdict = [](const Results& r) { return *(r.findings.end() - 2); };
+  EXPECT_NE(verdict(good).find("holds here. DULA is more diverse in 14 of 14"), std::string::npos)
+      << verdict(good);
   const Results bad = text_results(results_with(82), false);
-  EXPECT_NE(bad.findings.back().find("DMALA against GWG, self_bleu (+2.00)"), std::string::npos)
+  EXPECT_NE(verdict(bad).find("does not hold"), std::string::npos) << verdict(bad);
+  EXPECT_NE(verdict(bad).find("DULA is more diverse in 14 of 14"), std::string::npos);
+  EXPECT_NE(verdict(bad).find("DMALA is more diverse in 13 of 14 comparisons with Gibbs and GWG, "
+                              "its corpus BLEU 1.00 to 1.00 of theirs"),
+            std::string::npos)
+      << verdict(bad);
+  EXPECT_NE(bad.findings.back().find("Gibbs -7.0, GWG -7.0, DULA -7.0"), std::string::npos)
       << bad.findings.back();
   const Results quick = text_results(results_with(82), true);
   for (const Row& row : quick.rows) EXPECT_EQ(row.verdict, Verdict::not_published);
