@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "io/byte_file.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/binary_network.hpp"
@@ -225,14 +226,7 @@ void Shelf::keep(const Json& key, const Course& course) const {
                   {"seconds", course.seconds}};
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
-  const std::filesystem::path path = file_of(key), beside = path.string() + ".part";
-  {
-    std::ofstream file(beside);
-    file << j.dump() << "\n";
-    if (!file.flush()) throw FileError("cannot write " + beside.string(), true);
-  }
-  std::filesystem::rename(beside, path, failure);
-  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
+  replace_file(file_of(key), j.dump() + "\n");
 }
 
 }  // namespace saltus::reproduce::bnn

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/byte_file.hpp"
 #include "learn/ebm_images.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/ais_run.hpp"
@@ -26,16 +27,6 @@ constexpr const char* kNotes = "notes.txt";
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  const fs::path fresh = path.string() + ".new";
-  std::ofstream file(fresh, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code failure;
-  if (file) fs::rename(fresh, path, failure);
-  if (!file || failure) throw FileError("cannot write " + path.string(), true);
 }
 
 // The numbers of a table's rows, without its first line.
@@ -144,7 +135,7 @@ class Worker {
     fs::create_directories(folder_);
     std::string notes;
     for (const std::string& note : images_.notes) notes += note + "\n";
-    if (!notes.empty()) write_text(folder_ / kNotes, notes);
+    if (!notes.empty()) replace_file(folder_ / kNotes, notes);
     description_ = description_of(cell, work, sum_of(images_));
     run_ = std::make_unique<EbmRun>(setup_of(cell, work, images_), images_, makers.network);
     const fs::path checkpoint = EbmRun::checkpoint_in(folder_);
@@ -180,7 +171,7 @@ class Worker {
                               learning.iteration(), 100 * now.validated));
       });
     } catch (const DataError& e) {
-      write_text(folder_ / kFailure, e.what());
+      replace_file(folder_ / kFailure, e.what());
       return true;
     }
   }
@@ -272,7 +263,7 @@ class Worker {
     e.best_iteration = run_->learning().best()->iteration;
     e.iterations = run_->learning().iteration();
     e.seconds = r.seconds;
-    write_text(folder_ / kEvaluation, evaluation_json(e).dump(1) + "\n");
+    replace_file(folder_ / kEvaluation, evaluation_json(e).dump(1) + "\n");
   }
 
   EbmCell cell_;

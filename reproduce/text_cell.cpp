@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "io/byte_file.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/registry.hpp"
@@ -165,14 +166,7 @@ void Shelf::keep(const Json& key, const Filling& filling) const {
                   {"seconds", filling.seconds}};
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
-  const std::filesystem::path path = file_of(key), beside = path.string() + ".part";
-  {
-    std::ofstream file(beside);
-    file << j.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
-    if (!file.flush()) throw FileError("cannot write " + beside.string(), true);
-  }
-  std::filesystem::rename(beside, path, failure);
-  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
+  replace_file(file_of(key), j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace saltus::reproduce::text

@@ -168,4 +168,19 @@ FileRange OutputFile::reopen() {
   return {file, 0, file->size()};
 }
 
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(OutputFile&)>& write) {
+  const std::filesystem::path fresh = path.string() + ".new";
+  OutputFile out(fresh, path.string());
+  write(out);
+  out.close();
+  std::error_code failure;
+  std::filesystem::rename(fresh, path, failure);
+  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
+}
+
+void replace_file(const std::filesystem::path& path, const std::string& text) {
+  replace_file(path, [&](OutputFile& out) { out.append(text); });
+}
+
 }  // namespace saltus

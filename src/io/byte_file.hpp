@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,5 +80,9 @@ class OutputFile {
   std::vector<char> buffer_;
   std::uint64_t flushed_ = 0;
 };
+
+// Writes a file anew: it is the old one or the new one, never half of one. Throws FileError.
+void replace_file(const std::filesystem::path& path, const std::function<void(OutputFile&)>& write);
+void replace_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace saltus

@@ -8,22 +8,13 @@
 #include "io/array_draws.hpp"
 #include "io/draw_blocks.hpp"
 #include "io/formats.hpp"
-#include "io/zip.hpp"
+#include "io/npz_write.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
 
 constexpr int kMostLevelsInAByte = 256;
-
-void begin_array(ZipWriter& zip, const std::string& name, NpyType type,
-                 std::span<const std::uint64_t> shape) {
-  const std::string header = npy_header(type, shape);
-  std::uint64_t bytes = item_size(type);
-  for (const std::uint64_t n : shape) bytes *= n;
-  zip.begin(name + ".npy", header.size() + bytes);
-  zip.append(header);
-}
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
@@ -50,7 +41,7 @@ void write_states(ZipWriter& zip, const Draws& draws) {
                                               draws.draws(),
                                               static_cast<std::uint64_t>(draws.dim())};
   const bool narrow = draws.info().levels <= kMostLevelsInAByte;
-  begin_array(zip, "x", narrow ? NpyType::u1 : NpyType::u2, shape);
+  begin_npy(zip, "x", narrow ? NpyType::u1 : NpyType::u2, shape);
   narrow ? append_states<std::uint8_t>(zip, draws) : append_states<std::uint16_t>(zip, draws);
   zip.end();
 }
@@ -60,7 +51,7 @@ void write_numbers(ZipWriter& zip, const Draws& draws, const std::string& name, 
                    void (Draws::*read)(int, std::size_t, std::span<T>) const) {
   const std::array<std::uint64_t, 2> shape = {static_cast<std::uint64_t>(draws.chains()),
                                               draws.draws()};
-  begin_array(zip, name, type, shape);
+  begin_npy(zip, name, type, shape);
   for (int chain = 0; chain < draws.chains(); ++chain) {
     for_each_number_block(draws, chain, read, [&](std::size_t, std::span<const T> block) {
       zip.append(block.data(), block.size_bytes());
@@ -72,10 +63,10 @@ void write_numbers(ZipWriter& zip, const Draws& draws, const std::string& name, 
 void write_constants(ZipWriter& zip, const DrawsInfo& info) {
   const std::array<double, 2> values = {info.first_value, info.spacing};
   const std::array<std::uint64_t, 1> two = {2};
-  begin_array(zip, "values", NpyType::f8, two);
+  begin_npy(zip, "values", NpyType::f8, two);
   zip.append(values.data(), sizeof(values));
   zip.end();
-  begin_array(zip, "step_size", NpyType::f8, {});
+  begin_npy(zip, "step_size", NpyType::f8, {});
   zip.append(&info.step_size, sizeof(double));
   zip.end();
 }

@@ -1,15 +1,10 @@
 #include "io/resnet_file.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <functional>
 #include <span>
 
 #include "io/byte_file.hpp"
-#include "io/npy.hpp"
+#include "io/npz_write.hpp"
 #include "io/weights_file.hpp"
-#include "io/zip.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -27,28 +22,6 @@ std::vector<double> read_shaped(const std::string& file, const std::string& name
   };
   throw DataError(file + ": " + name + " has shape " + text(array.shape) + "; expected " +
                   text(expected));
-}
-
-void replace_file(const std::filesystem::path& path,
-                  const std::function<void(OutputFile&)>& write) {
-  const std::filesystem::path fresh = path.string() + ".new";
-  OutputFile out(fresh, path.string());
-  write(out);
-  out.close();
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    throw FileError("cannot write " + path.string() + ": " + std::strerror(errno), true);
-  }
-}
-
-template <class T>
-void add_array(ZipWriter& zip, const std::string& name, NpyType type, const std::vector<int>& sizes,
-               std::span<const T> numbers) {
-  const std::vector<std::uint64_t> shape(sizes.begin(), sizes.end());
-  const std::string header = npy_header(type, shape);
-  zip.begin(name + ".npy", header.size() + numbers.size_bytes());
-  zip.append(header);
-  zip.append(numbers.data(), numbers.size_bytes());
-  zip.end();
 }
 
 }  // namespace
@@ -87,11 +60,12 @@ void write_resnet(const std::filesystem::path& path, const ResnetEnergy& energy)
   replace_file(beside, [&](OutputFile& out) {
     ZipWriter zip(out);
     for (const ParameterArray& array : parameter_arrays(energy.shape)) {
-      add_array(zip, array.name, NpyType::f4, array.shape,
-                std::span(energy.parameters).subspan(array.begin, array.size));
+      const std::span<const float> values(energy.parameters);
+      add_npy(zip, array.name, NpyType::f4, {array.shape.begin(), array.shape.end()},
+              std::as_bytes(values.subspan(array.begin, array.size)));
     }
-    add_array(zip, "base_mean", NpyType::f8, {energy.shape.pixels()},
-              std::span<const double>(energy.base_mean));
+    add_npy(zip, "base_mean", NpyType::f8, {energy.base_mean.size()},
+            std::as_bytes(std::span(energy.base_mean)));
     zip.finish();
   });
   const nlohmann::ordered_json json = {{"model", "resnet-ebm"},
@@ -101,7 +75,7 @@ void write_resnet(const std::filesystem::path& path, const ResnetEnergy& energy)
                                        {"blocks", energy.shape.blocks},
                                        {"halvings", energy.shape.halvings},
                                        {"weights_file", beside.filename().string()}};
-  replace_file(path, [&](OutputFile& out) { out.append(json.dump() + "\n"); });
+  replace_file(path, json.dump() + "\n");
 }
 
 }  // namespace saltus

@@ -26,17 +26,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// The file is the old one or the new one, never half of one.
-void replace_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path fresh = path.string() + ".new";
-  OutputFile out(fresh, path.string());
-  out.append(text.data(), text.size());
-  out.close();
-  std::error_code failure;
-  std::filesystem::rename(fresh, path, failure);
-  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
-}
-
 std::string history_text(const std::vector<EbmInfo>& history) {
   std::string text =
       "iteration,loss,data_logp,sample_logp,acceptance,proposed,changed,learning_rate,"

@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "io/byte_file.hpp"
-#include "io/npy.hpp"
-#include "io/zip.hpp"
+#include "io/npz_write.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -19,32 +14,11 @@ namespace {
 
 constexpr std::size_t kMostInside = 10'000;  // weights in the JSON itself
 
-// The file is the old one or the new one, never half of one.
-void replace_file(const std::filesystem::path& path,
-                  const std::function<void(OutputFile&)>& write) {
-  const std::filesystem::path fresh = path.string() + ".new";
-  OutputFile out(fresh, path.string());
-  write(out);
-  out.close();
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    throw FileError("cannot write " + path.string() + ": " + std::strerror(errno), true);
-  }
-}
-
 // "[1,2,3]", each number with the digits that restore it.
 std::string list(std::span<const float> numbers) {
   std::string text = "[";
   for (const float v : numbers) text += (text.size() > 1 ? "," : "") + fmt::format("{}", v);
   return text + "]";
-}
-
-void add_array(ZipWriter& zip, const std::string& name, std::vector<std::uint64_t> shape,
-               std::span<const float> numbers) {
-  const std::string header = npy_header(NpyType::f4, shape);
-  zip.begin(name + ".npy", header.size() + numbers.size_bytes());
-  zip.append(header);
-  zip.append(numbers.data(), numbers.size_bytes());
-  zip.end();
 }
 
 }  // namespace
@@ -58,9 +32,9 @@ void write_rbm(const std::filesystem::path& path, std::span<const float> weights
     beside.replace_extension(".weights.npz");
     replace_file(beside, [&](OutputFile& out) {
       ZipWriter zip(out);
-      add_array(zip, "weights", {hidden, visible}, weights);
-      add_array(zip, "visible_bias", {visible}, visible_bias);
-      add_array(zip, "hidden_bias", {hidden}, hidden_bias);
+      add_npy(zip, "weights", NpyType::f4, {hidden, visible}, std::as_bytes(weights));
+      add_npy(zip, "visible_bias", NpyType::f4, {visible}, std::as_bytes(visible_bias));
+      add_npy(zip, "hidden_bias", NpyType::f4, {hidden}, std::as_bytes(hidden_bias));
       zip.finish();
     });
     text += R"("weights_file": )" + nlohmann::json(beside.filename().string()).dump() + "}\n";
@@ -72,7 +46,7 @@ void write_rbm(const std::filesystem::path& path, std::span<const float> weights
     text += "],\n \"visible_bias\": " + list(visible_bias) +
             ",\n \"hidden_bias\": " + list(hidden_bias) + "}\n";
   }
-  replace_file(path, [&](OutputFile& out) { out.append(text); });
+  replace_file(path, text);
 }
 
 // A pair is listed once with what both of its entries say: 2 G_ij.
