@@ -171,39 +171,18 @@ class Infill {
   }
 
   std::optional<Infilled> sample_one(const GappedText& sentence, const InfillTarget& target) const {
-    const int dim = target.domain().dim();
     RunPlan plan = plan_of_request();
-    RowBuffer<Symbol> start = draw_from_marginals(target, plan.chains, plan.seed);
     std::unique_ptr<Sampler> sampler = make(target);
     const bool tuned = sampler->tuning().has_value(), exact = sampler->exact();
-    double warmup_seconds = 0;
-    if (tuned && request_.sampler == "dula") {
-      // Left to itself, it would be tuned as DMALA and halve the step size, which is right for two
-      // levels. Among thousands of pieces hardly any move is left at half the step size.
-      Settings settings = request_.settings;
-      RunPlan before = plan;
-      before.warmup = request_.warmup, before.draws = 0;
-      before.seed = Stream(plan.seed, kAllChains, 0, Purpose::start).block(0)[0];
-      Run tuning(target, make_sampler("dmala", target, settings), before);
-      if (!go(tuning, start.view())) return std::nullopt;
-      settings.erase("adapt");
-      settings["step_size"] = fmt::format("{}", tuning.sampler().step_size().value());
-      sampler = make_sampler("dula", target, settings);
-      start = states_of(tuning, dim);
-      warmup_seconds = tuning.statistics().seconds;
-    } else if (tuned) {
-      plan.warmup = request_.warmup;
-    }
+    if (tuned) plan.warmup = request_.warmup;
     Run run(target, std::move(sampler), plan);
-    if (!go(run, start.view())) return std::nullopt;
-    RunStatistics statistics = run.statistics();
-    statistics.seconds += warmup_seconds;
+    if (!go(run, draw_from_marginals(target, plan.chains, plan.seed).view())) return std::nullopt;
     return Infilled{request_,
                     sentence,
                     bert_,
                     target.allowed().size(),
-                    completions(target, states_of(run, dim).view()),
-                    statistics,
+                    completions(target, states_of(run, target.domain().dim()).view()),
+                    run.statistics(),
                     run.sampler().parameters(),
                     tuned,
                     exact};

@@ -97,14 +97,24 @@ std::optional<Sampler::Tuning> Dlp::tuning() const {
   return Tuning{std::min(start, high), -1e4, high, 0.574};
 }
 
+// What DULA takes where DMALA has been tuned to `penalty`: twice as much, the paper's ratio of step
+// sizes. Among K classes only what exceeds log(K - 1) counts twice, and never less than DMALA's: so
+// many classes to go to weigh as much as that, and twice a penalty of about log K would leave
+// hardly any move.
+double Dlp::unadjusted(double penalty) const {
+  if (domain_.kind() != Domain::Kind::categorical) return 2 * penalty;
+  return std::max(penalty, 2 * penalty - std::log(domain_.max_levels() - 1.0));
+}
+
 std::unique_ptr<Sampler> Dlp::tuned(double value, Phase phase) const {
   DlpOptions options = options_;
-  options.step_size = unit() / penalty_of_scale(value);
+  double penalty = penalty_of_scale(value);
   if (phase == Phase::warmup) {
     options.adjust = true;
   } else if (!options.adjust) {
-    options.step_size = *options.step_size / 2;
+    penalty = unadjusted(penalty);
   }
+  options.step_size = unit() / penalty;
   return std::make_unique<Dlp>(domain_, std::move(options));
 }
 

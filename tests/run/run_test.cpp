@@ -217,6 +217,21 @@ TEST(RunTest, DulaDrawsWithHalfTheStepOfDmala) {
   EXPECT_EQ(dula.statistics().accepted, 1);
 }
 
+// Among many classes half the step size would leave hardly any move: 3.0 against log 999 = 6.9.
+TEST(RunTest, DulaDoesNotFreezeAmongManyClasses) {
+  const Domain many = Domain::categorical(2, 1000), two = Domain::categorical(2, 2);
+  const auto penalty = [](const Domain& domain, bool adjust, double dmala) {
+    DlpOptions options;
+    options.adjust = adjust, options.step_size = 1 / dmala, options.adapt = true;
+    const Dlp dlp(domain, options);
+    return 1 / *dlp.tuned(dlp.tuning()->start, Sampler::Phase::draws)->step_size();
+  };
+  EXPECT_NEAR(penalty(many, true, 3), 3, 1e-9);
+  EXPECT_NEAR(penalty(many, false, 3), 3, 1e-9);
+  EXPECT_NEAR(penalty(many, false, 8), 16 - std::log(999.0), 1e-9);
+  EXPECT_NEAR(penalty(two, false, 3), 6, 1e-9);
+}
+
 TEST(RunTest, CountsEvaluations) {
   const auto target = small_targets()[0].make();
   RunPlan plan = small_plan();

@@ -64,8 +64,9 @@ class Dlp final : public Sampler {
 
  private:
   class Pass;
-  double unit()
-      const;  // squared distance of one step of the index, halved: the penalty at alpha = 1
+  // Squared distance of one step of the index, halved: the penalty at alpha = 1.
+  double unit() const;
+  double unadjusted(double penalty) const;
 
   Domain domain_;
   DlpOptions options_;
