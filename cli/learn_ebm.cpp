@@ -48,9 +48,11 @@ class LearnEbm {
     if (images_.valid.rows() == 0) setup.plan.validate_every = 0;
     DeviceChoice choice{parse_device(request_.device), {}};
     if (!request_.precision.empty()) choice.precision = parse_precision(request_.precision);
+    NetworkLearning learning = request_.network;
+    learning.threads = setup.plan.threads;
     run_ = std::make_unique<EbmRun>(setup, images_, [&](ResnetEnergy start) {
       return torch_module("learning a deep energy")
-          .learn_resnet(std::move(start), request_.network, choice);
+          .learn_resnet(std::move(start), learning, choice);
     });
     if (request_.resume) run_->restore(read_checkpoint(EbmRun::checkpoint_in(setup.folder)));
   }

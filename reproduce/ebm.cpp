@@ -22,6 +22,7 @@ using report::Series;
 // How far outside of our interval the paper's number may lie: it is of one run, whose spread over
 // seeds nobody gives.
 constexpr double kTolerance = 1.0;
+constexpr double kWidest = 4;  // interval that can be judged by, nats
 
 bool quoted(const EbmCell& cell) {
   return cell.sampler == "gwg" || cell.sampler == "gibbs";
@@ -103,11 +104,17 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
     row.note += "Not comparable with the paper's number.";
     return row;
   }
-  const double low = contradictory(e) ? estimate_of(e) : e.low,
-               high = contradictory(e) ? bound_of(e) : e.high;
-  row.verdict = record.cell.paper >= low - kTolerance && record.cell.paper <= high + kTolerance
-                    ? Verdict::agrees
-                    : Verdict::differs;
+  const double paper = record.cell.paper;
+  if (contradictory(e)) {
+    if (paper > bound_of(e) + kTolerance) row.verdict = Verdict::differs;
+    return row;
+  }
+  if (e.high - e.low > kWidest) {
+    row.note += "The interval is too wide for a verdict.";
+    return row;
+  }
+  const bool near = paper >= e.low - kTolerance && paper <= e.high + kTolerance;
+  row.verdict = near ? Verdict::agrees : Verdict::differs;
   row.note += fmt::format(
       "They agree when the paper's number is within {} of the interval; it has no spread, and "
       "comes "
@@ -143,7 +150,7 @@ void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, 
   if (record.history.empty()) return;
   const EbmInfo& last = record.history.back();
   add("iterations", static_cast<double>(last.iteration),
-      record.failure.empty() ? "Of learning, so far." : "Then learning failed: " + record.failure);
+      record.failure.empty() ? "Of learning, so far." : "Then " + record.failure + ".");
   add("acceptance", last.acceptance, "Of the chains, in the last iterations.");
   add("changes_per_step", last.changed, "Pixels, in the last iterations.");
   if (record.cell.tuned) add("step_size", last.step_size, "In the last iteration.");
@@ -214,7 +221,7 @@ std::string interval_text(const EbmEvaluation& e) {
 report::Table table_of(const std::vector<EbmRecord>& records) {
   report::Table table{
       "Test log-likelihood, in nats: the paper's number, then the middle of our interval and its "
-      "ends. A dash: not run yet.",
+      "ends. A dash: not run, or not finished.",
       {"Data", "Sampler", "Paper", "Ours", "Learned", "log Z by"},
       {},
       {}};
@@ -298,9 +305,9 @@ void add_findings(const std::vector<EbmRecord>& records, bool finished, Results&
         fmt::format("Test log-likelihoods, with their intervals: {}.", fmt::join(done, ", ")));
   }
   if (!open.empty()) {
-    results.findings.push_back(fmt::format(
-        "Not complete: {}.{}", fmt::join(open, ", "),
-        finished ? "" : " The time was over; the same command goes on where it stopped."));
+    results.findings.push_back(
+        fmt::format("Not complete: {}.{}", fmt::join(open, ", "),
+                    finished ? "" : " The same command goes on where it stopped."));
   }
 }
 
@@ -308,7 +315,8 @@ EbmMakers makers_of(const Context& context, const EbmProtocol& protocol) {
   const DeviceChoice choice{context.options().device, {}};
   const std::filesystem::path data = context.options().data;
   const char* what = "the experiment ebm";
-  const NetworkLearning learning = protocol.network;
+  NetworkLearning learning = protocol.network;
+  learning.threads = context.options().threads;
   return {
       [data](const std::string& dataset) { return load_image_set(dataset, data); },
       [=](ResnetEnergy start) {

@@ -57,6 +57,7 @@ std::string description_of(const EbmCell& cell, const EbmWork& work, const std::
   const Json d = {{"version", version()},
                   {"reproduce", "ebm"},
                   {"cell", cell.name()},
+                  {"settings", cell.settings()},
                   {"images", sum},
                   {"channels", shape.channels},
                   {"blocks", shape.blocks},
@@ -66,6 +67,7 @@ std::string description_of(const EbmCell& cell, const EbmWork& work, const std::
                   {"rate", plan.rate},
                   {"rate_warmup", plan.rate_warmup},
                   {"average_decay", work.protocol.network.average_decay},
+                  {"record_every", plan.record_every},
                   {"validate_every", plan.validate_every},
                   {"validation", {plan.validation_betas, plan.validation_chains}},
                   {"seed", work.seed}};
@@ -201,7 +203,8 @@ class Worker {
     const EbmProtocol& protocol = work_.protocol;
     const auto before = read_evaluation(folder_ / kEvaluation);
     if (before && before->betas == protocol.betas && before->chains == protocol.chains &&
-        (before->iterations == learning.iteration() || !failure().empty())) {
+        before->best_iteration == learning.best()->iteration &&
+        before->iterations == learning.iteration()) {
       return true;
     }
     const ResnetEnergy energy = run_->best();
@@ -216,8 +219,8 @@ class Worker {
 
   // Of which parameters, and how.
   std::string ais_description() const {
-    return description_ + fmt::format("; best of {} iterations; {} betas, {} chains, {} steps",
-                                      run_->learning().iteration(), work_.protocol.betas,
+    return description_ + fmt::format("; iteration {}; {} betas, {} chains, {} steps",
+                                      run_->learning().best()->iteration, work_.protocol.betas,
                                       work_.protocol.chains, work_.protocol.warmup);
   }
 
@@ -381,7 +384,7 @@ EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {
   std::istringstream notes(text_of(own / kNotes));
   for (std::string note; std::getline(notes, note);) record.notes.push_back(note);
   fs::path picture = own / "samples.png";
-  if (!fs::exists(picture) && !record.validations.empty()) {
+  if (!record.validations.empty()) {
     picture = own / fmt::format("samples-{:06}.png", record.validations.back().iteration);
   }
   const std::string png = text_of(picture);

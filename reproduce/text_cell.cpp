@@ -12,11 +12,13 @@
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::reproduce::text {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr const char* kWanted = "the experiment text";
 constexpr std::uint64_t kStepsAtOnce = 5;  // between looks at the clock and at the keyboard
 
 // FNV-1a, over 64 bits.
@@ -69,16 +71,16 @@ std::vector<std::size_t> Filling::best(int count) const {
 }
 
 Model load_model(const std::filesystem::path& folder, Device device) {
-  Model model{folder.empty() ? default_bert() : load_bert(folder), "", {}};
+  torch_module(kWanted);
+  Model model{folder.empty() ? default_bert() : load_bert(folder), "", device};
   model.sum = sum_of(model.bert);
-  const TorchModule& module = torch_module("the experiment text");
-  // On its device when it is first needed: finished cells need none.
-  auto masked = std::make_shared<std::shared_ptr<const MaskedModel>>();
-  model.fill = [&module, masked, bert = model.bert, device](const InfillProblem& problem) {
-    if (!*masked) *masked = module.load_masked_model(bert, {device, {}});
-    return module.infill(*masked, problem, AllowedPieces{});
-  };
   return model;
+}
+
+std::unique_ptr<InfillTarget> Model::fill(const InfillProblem& problem) const {
+  const TorchModule& module = torch_module(kWanted);
+  if (!masked) masked = module.load_masked_model(bert, {device, {}});
+  return module.infill(masked, problem, AllowedPieces{});
 }
 
 Filling run_cell(Context& context, const Model& model, const Task& task, const Entrant& entrant,
@@ -107,10 +109,12 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
   };
   filling.acceptance = mean(acceptance), filling.changed = mean(changed);
   const RowBuffer<Symbol> x = states_of(ensemble, target->domain().dim());
-  filling.energy.resize(static_cast<std::size_t>(scale.chains));
+  const RowBuffer<double> terms(scale.chains, x.view().cols);
   Scratch scratch;
-  target->evaluate({0, 0, scratch}, x.view(), filling.energy.data(), {});
+  target->terms({0, 0, scratch}, x.view(), terms.view());
   for (int c = 0; c < scale.chains; ++c) {
+    const auto log_f = terms.view().row(c);
+    filling.energy.push_back(std::accumulate(log_f.begin(), log_f.end(), 0.0));
     Words words;
     for (const Symbol level : x.view().row(c)) {
       words.push_back(model.bert.pieces->piece(target->allowed()[level]));
@@ -122,7 +126,10 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
 
 Json key_of(const Model& model, const Task& task, const Entrant& entrant, const Scale& scale,
             Device device, std::uint64_t seed_of_chains) {
-  Json key = {{"model", model.sum}, {"text", task.masked()}, {"sampler", entrant.sampler}};
+  Json key = {{"version", version()},
+              {"model", model.sum},
+              {"text", task.masked()},
+              {"sampler", entrant.sampler}};
   if (!std::isnan(entrant.alpha)) key["alpha"] = entrant.alpha;
   key["chains"] = scale.chains;
   key["steps"] = scale.steps;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -41,7 +40,11 @@ struct Filling {
 struct Model {
   BertFiles bert;
   std::string sum;  // of the contents of its files' arrays and pieces
-  std::function<std::unique_ptr<InfillTarget>(const InfillProblem&)> fill;
+  Device device = Device::cpu;
+  // On its device as soon as a cell needs it: finished ones need no device.
+  mutable std::shared_ptr<const MaskedModel> masked = nullptr;
+
+  std::unique_ptr<InfillTarget> fill(const InfillProblem& problem) const;
 };
 // Throws UsageError where there is no libtorch, FileError and DataError. An empty folder is the
 // model that comes with the program.

@@ -215,7 +215,14 @@ Plot bars_of(const TextResults& all, const Measure& measure, const std::string& 
 }
 
 void add_table(const TextResults& all, Results& results) {
-  Section section{"Diversity and quality", {}, {}, {table_of(all)}, {}, ""};
+  Section section{
+      "Diversity and quality",
+      {"A gap is filled by one piece of the vocabulary that is a whole word: no special "
+       "token, and no piece that continues a word."},
+      {},
+      {table_of(all)},
+      {},
+      ""};
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.empty(); });
   if (some) {
@@ -240,7 +247,11 @@ void add_sweep(const TextResults& all, Results& results) {
   std::vector<std::string> text = {
       "The paper does not give its step size. Here it is the one, of those tried, at which DMALA "
       "accepts nearest to half of its proposals; DULA has the same."};
-  if (all.sweep.chosen) text.push_back(fmt::format("Chosen: {:g}.", *all.sweep.chosen));
+  for (std::size_t k = 0; k < all.sweep.alphas.size(); ++k) {
+    if (all.sweep.chosen != all.sweep.alphas[k]) continue;
+    text.push_back(fmt::format("Chosen: {:g}, where it accepts {:.0f} %.", all.sweep.alphas[k],
+                               100 * all.sweep.acceptance[k]));
+  }
   results.sections.push_back({"The step size", std::move(text), {std::move(plot)}, {}, {}, ""});
 }
 
@@ -321,7 +332,7 @@ std::string standing_text(const Standing& standing, const std::vector<Comparison
       standing.entrant.label, held, count, *low, *high);
 }
 
-// How likely the fillings are: what a sampler without a Metropolis test pays for diversity.
+// How likely the fillings are: what a sampler without a Metropolis test may pay for diversity.
 std::string energies_text(const std::vector<Standing>& standings) {
   std::vector<std::string> means;
   for (const Standing& s : standings) {
@@ -330,8 +341,8 @@ std::string energies_text(const std::vector<Standing>& standings) {
                                 s.over_runs([](const Outcome& o) { return o.energy; }).mean));
   }
   return fmt::format(
-      "The mean of U, log of how likely the model finds the fillings: {}. DULA has no Metropolis "
-      "test: what its fillings are less likely than DMALA's is its bias at this step size.",
+      "The mean of U, the log of how likely the model finds the fillings: {}. DULA has no "
+      "Metropolis test: where its U is far below DMALA's, it draws from another distribution.",
       fmt::join(means, ", "));
 }
 
@@ -399,11 +410,12 @@ std::vector<Comparison> compare(const std::vector<Standing>& standings) {
           const double x = a.runs[run]->measures.*m.of, y = b.runs[run]->measures.*m.of;
           values.push_back(quality ? x / y : x - y);
         }
-        if (values.empty()) continue;
+        if (values.size() < 2) continue;  // no error to judge by
         const Measured d = measured(values);
         const double more = m.of == &Measures::self_bleu ? -d.mean : d.mean;
-        list.push_back(
-            {&a, &b, &m, d, quality ? d.mean >= kSimilar : more > 2 * d.error.value_or(0)});
+        const bool holds =
+            quality ? std::min(d.mean, 1 / d.mean) >= kSimilar : more > 2 * d.error.value();
+        list.push_back({&a, &b, &m, d, holds});
       }
     }
   }

@@ -25,14 +25,14 @@ ImageSet first_images(ImageSet images, int count) {
   return images;
 }
 
-// FNV-1a over the entries and the shape of what is learned from and validated with.
+// FNV-1a over all entries and the shape.
 std::string sum_of(const ImageSet& images) {
   std::uint64_t sum = 14695981039346656037u;
   const auto add = [&](std::uint64_t v) { sum = (sum ^ v) * 1099511628211u; };
   add(images.grey);
   add(static_cast<std::uint64_t>(images.height));
   add(static_cast<std::uint64_t>(images.width));
-  for (const ByteRows* part : {&images.train, &images.valid}) {
+  for (const ByteRows* part : {&images.train, &images.valid, &images.test}) {
     add(part->bytes.size());
     for (const std::uint8_t x : part->bytes) add(x);
   }

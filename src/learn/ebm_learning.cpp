@@ -106,12 +106,15 @@ RowBuffer<Symbol> test_rows(const ImageSet& images) {
 
 struct EbmLearning::Estimation {
   Tempered path;
+  std::shared_ptr<const Sampler> sampler;  // which learning may replace meanwhile
   Annealing annealing;
   double seconds = 0;
 
-  Estimation(const Target& target, const Independent& base, const Sampler& sampler,
+  Estimation(const Target& target, const Independent& base, std::shared_ptr<const Sampler> by,
              const AnnealingPlan& plan)
-      : path(target, base), annealing(path, sampler, plan, Annealing::Direction::forward) {
+      : path(target, base),
+        sampler(std::move(by)),
+        annealing(path, *sampler, plan, Annealing::Direction::forward) {
     annealing.start();
   }
 };
@@ -141,10 +144,14 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
   }
   if (plan.validate_every == 0) return;
   refuse_tuning(*validator_);
-  check_annealing(annealing_sampler(), network.averaged());
+  check_annealing(*annealing_sampler(), network.averaged());
 }
 
 EbmLearning::~EbmLearning() = default;
+
+std::shared_ptr<const Sampler> EbmLearning::annealing_sampler() const {
+  return tunable_ && validator_->name() == sampler_->name() ? sampler_ : validator_;
+}
 
 void EbmLearning::load_batch() {
   binarise(images_.train, images_.grey, batches_.at(iteration_), seed_of(Part::bits, plan_.seed),

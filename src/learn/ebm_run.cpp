@@ -99,7 +99,7 @@ bool EbmRun::go(const std::string& description, const std::function<bool(const N
   try {
     complete = work(description, watch);
   } catch (const DataError&) {
-    write_tables();  // of what went wrong; the last checkpoint is from before
+    save(description);  // where it went wrong, with the best parameters until then
     throw;
   }
   save(description);
@@ -112,6 +112,7 @@ bool EbmRun::go(const std::string& description, const std::function<bool(const N
 bool EbmRun::work(const std::string& description, const std::function<bool(const Now&)>& watch) {
   const Stopwatch watch_of_run;
   double saved_at = 0, save_seconds = 0;
+  if (!std::filesystem::exists(checkpoint_in(setup_.folder))) save(description);
   const auto save_when_due = [&] {
     const double now = watch_of_run.seconds();
     if (now - saved_at < std::max(setup_.checkpoint_every, 9 * save_seconds)) return;

@@ -43,6 +43,8 @@ struct CudaResnetUpdate::Captured {
     rates_here = at::empty({2}, pinned.dtype(at::kFloat));
     rates = at::zeros({2}, on_gpu(at::kFloat));
     f = at::zeros({rows}, on_gpu(at::kFloat));
+    // All this was on another stream than the graph's; a copy to the host waits for it.
+    f.narrow(0, 0, 1).to(at::kCPU);
   }
 
   at::Tensor gradient(const ResnetTensors& network) {

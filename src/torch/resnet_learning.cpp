@@ -45,7 +45,7 @@ class ResnetLearning final : public LearningNetwork {
         square_(at::zeros_like(current_->flat)),
         target_(make_resnet_target(current_, choice)),
         averaged_target_(make_resnet_target(averaged_, choice)),
-        pool_(device_.is_cpu() ? 0 : 1) {
+        pool_(device_.is_cpu() ? options.threads : 1) {
     const auto fraction = [](double b) { return b >= 0 && b < 1; };
     if (!fraction(options.beta1) || !fraction(options.beta2) || !(options.epsilon > 0) ||
         !fraction(options.average_decay)) {

@@ -197,9 +197,10 @@ TEST(ResnetLearning, RefusesWhatCannotBe) {
   const auto network = torch_module().learn_resnet(small(1), {}, {});
   const RowBuffer<Symbol> rows = random_rows(4, kSmall.pixels(), 1);
   EXPECT_THROW(network->update(rows.view(), {}, 1), DataError);
-  const std::vector<float> before = network->parameters();
   network->update(rows.view(), random_rows(4, kSmall.pixels(), 2).view(), 1e30);
+  const std::vector<float> before = network->parameters();
   EXPECT_THROW(network->update(rows.view(), rows.view(), 1e30), DataError);
+  EXPECT_EQ(network->parameters(), before);
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ class EbmLearning {
   // `base` is the law that the energy's base term stands
   // for: the buffer starts from it, and so does the annealing. `validator` makes the transitions of
   // the annealing and must be exact. A sampler that is to be tuned (`adapt`) is so all the time, a
-  // little after every iteration, and then makes the transitions of the annealing as well: the
-  // steeper an energy gets, the smaller are the steps of which some are accepted. Throws UsageError
+  // little after every iteration: the steeper an energy gets, the smaller are the steps of which
+  // some are accepted. A validator of the same name then takes the same steps. Throws UsageError
   // when the plan makes no sense or a sampler
   // cannot serve; DataError when the data do not fit the model.
   EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
@@ -128,7 +128,7 @@ class EbmLearning {
   void load_batch();
   void sample(EbmInfo& info);
   void tune(double acceptance);
-  const Sampler& annealing_sampler() const { return tunable_ ? *sampler_ : *validator_; }
+  std::shared_ptr<const Sampler> annealing_sampler() const;
   std::string acceptance_text() const;
   void record(const EbmInfo& info);
   void begin_validation();
@@ -138,8 +138,8 @@ class EbmLearning {
   Independent base_;
   const ImageSet& images_;
   RowBuffer<Symbol> valid_;
-  std::unique_ptr<const Sampler> sampler_, validator_;
-  std::unique_ptr<const Sampler> tunable_;  // what sampler_ is at the value tuned_; else null
+  std::shared_ptr<const Sampler> sampler_, validator_;
+  std::shared_ptr<const Sampler> tunable_;  // what sampler_ is at the value tuned_; else null
   double tuned_ = 0;
   EbmPlan plan_;
   Batches batches_;

@@ -28,6 +28,7 @@ struct DeviceChoice {
 struct NetworkLearning {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // Adam's
   double average_decay = 0.999;
+  int threads = 0;  // of updates on the processor; 0: all cores. Never changes a result
 };
 
 class TorchModule {
