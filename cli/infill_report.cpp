@@ -86,8 +86,9 @@ void print_completions(const Infilled& r) {
   }
   fmt::print("{} distinct completions of {} chains; ", list.size(), r.chains.size());
   if (r.exact) fmt::print("acceptance {:.3f}, ", r.statistics.acceptance);
-  fmt::print("{:.2f} of {} gaps changed per step, {}\n", r.statistics.changed,
-             r.chains[0].words.size(), duration(r.statistics.seconds));
+  const std::size_t gaps = r.chains[0].words.size();
+  fmt::print("{:.2f} of {} gap{} changed per step, {}\n", r.statistics.changed, gaps,
+             gaps == 1 ? "" : "s", duration(r.statistics.seconds));
 }
 
 Json infilled_json(const Infilled& r) {

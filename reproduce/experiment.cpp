@@ -90,7 +90,7 @@ const std::vector<Experiment>& experiments() {
       {"bnn",
        "neural networks with weights -1 and +1 on four data sets: samplers by fit and by test "
        "error",
-       "18 h; 5 min with --device cuda",
+       "18 h; 6 min with --device cuda",
        "20 s",
        5,
        2,
@@ -99,7 +99,7 @@ const std::vector<Experiment>& experiments() {
        {"compas"}},
       {"ebm",
        "deep energies of binary images, learned with four samplers: test log-likelihood",
-       "weeks; 6 min and up for a cell with --device cuda",
+       "10 min for each of 20 cells with --device cuda, weeks without",
        "1 min",
        1,
        1,
