@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "core/checksum.hpp"
 #include "interrupt.hpp"
 #include "learn_ebm.hpp"
 #include "learn_options.hpp"
@@ -23,16 +24,15 @@ namespace {
 
 constexpr double kMostParameters = 1 << 30;
 
-// Tells other data from these: FNV-1a over the entries and the shape.
+// Tells other data from these.
 std::string sum_of(Rows<const Symbol> rows) {
-  std::uint64_t sum = 14695981039346656037u;
-  const auto add = [&](std::uint64_t v) { sum = (sum ^ v) * 1099511628211u; };
-  add(static_cast<std::uint64_t>(rows.rows));
-  add(static_cast<std::uint64_t>(rows.cols));
+  Checksum sum;
+  sum.add(static_cast<std::uint64_t>(rows.rows));
+  sum.add(static_cast<std::uint64_t>(rows.cols));
   for (int r = 0; r < rows.rows; ++r) {
-    for (const Symbol x : rows.row(r)) add(x);
+    for (const Symbol x : rows.row(r)) sum.add(x);
   }
-  return fmt::format("{:016x}", sum);
+  return sum.text();
 }
 
 std::unique_ptr<Trainable> make_model(const LearnRequest& r, Rows<const Symbol> data) {

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr int kMostRows = 100'000'000;
-constexpr int kBuffer = 10'000, kCaltechBuffer = 1000;
 
 LearnEbmRequest read_description(const std::string& text, const std::string& source) {
   try {
@@ -192,7 +191,7 @@ LearnEbmRequest LearnEbmOptions::request() const {
   }
   r.setup.settings = with_step_size(r.setup.sampler, with_files_read(parse_settings(set_)));
   r.setup.plan.seed = parse_seed(seed_);
-  r.setup.plan.buffer = buffer_ > 0 ? buffer_ : r.dataset == "caltech" ? kCaltechBuffer : kBuffer;
+  r.setup.plan.buffer = buffer_ > 0 ? buffer_ : published_buffer(r.dataset);
   r.setup.shape.halvings = std::min(r.setup.shape.halvings, r.setup.shape.blocks);
   return r;
 }

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "commands.hpp"
+#include "core/checksum.hpp"
 #include "interrupt.hpp"
 #include "io/json_fields.hpp"
 #include "io/resnet_file.hpp"
@@ -325,13 +326,11 @@ void print_report(const LogzReport& report) {
 }
 
 // All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
-// betas their number and a sum (FNV-1a).
+// betas their number and a sum.
 std::string description_of(const LogzRequest& request, const Model& model) {
   const AnnealingPlan& plan = request.plan.annealing;
-  std::uint64_t sum = 14695981039346656037u;
-  for (const double beta : plan.betas) {
-    sum = (sum ^ std::bit_cast<std::uint64_t>(beta)) * 1099511628211u;
-  }
+  Checksum sum;
+  for (const double beta : plan.betas) sum.add(std::bit_cast<std::uint64_t>(beta));
   nlohmann::ordered_json d;
   d["version"] = version();
   d["logz"] = model.text;
@@ -339,7 +338,7 @@ std::string description_of(const LogzRequest& request, const Model& model) {
   d["set"] = request.set;
   d["base"] = request.base;
   d["betas"] = plan.betas.size();
-  d["sum_of_betas"] = sum;
+  d["sum_of_betas"] = sum.value();
   d["steps"] = plan.steps_per_beta;
   d["chains"] = plan.chains;
   d["seed"] = plan.seed;

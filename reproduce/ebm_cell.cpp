@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBuffer = 10'000, kCaltechBuffer = 1000;
 constexpr const char* kEvaluation = "evaluation.json";
 constexpr const char* kFailure = "failure.txt";
 constexpr const char* kNotes = "notes.txt";
@@ -46,8 +45,7 @@ std::vector<std::vector<double>> read_table(const fs::path& path, std::size_t co
 }
 
 int buffer_of(const EbmCell& cell, const EbmProtocol& protocol) {
-  return cell.dataset == "caltech" ? std::min(kCaltechBuffer, protocol.plan.buffer)
-                                   : protocol.plan.buffer;
+  return std::min(published_buffer(cell.dataset), protocol.plan.buffer);
 }
 
 // All that determines a cell's learning, but for the number of iterations.
@@ -282,7 +280,7 @@ class Worker {
 
 EbmProtocol EbmProtocol::full() {
   EbmProtocol p;
-  p.plan.buffer = kBuffer;
+  p.plan.buffer = published_buffer("");
   return p;
 }
 

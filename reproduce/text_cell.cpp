@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "core/checksum.hpp"
 #include "io/byte_file.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
@@ -21,28 +22,15 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kWanted = "the experiment text";
 constexpr std::uint64_t kStepsAtOnce = 5;  // between looks at the clock and at the keyboard
 
-// FNV-1a, over 64 bits.
-class Sum {
- public:
-  void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 1099511628211u;
-  }
-  std::string text() const { return fmt::format("{:016x}", value_); }
-
- private:
-  std::uint64_t value_ = 14695981039346656037u;
-};
-
 std::string sum_of(const BertFiles& bert) {
-  Sum sum;
+  Checksum sum;
   for (const auto& [name, array] : bert.arrays) {
-    sum.add(name.data(), name.size());
-    sum.add(array.values.data(), array.values.size() * sizeof(float));
+    sum.add_bytes(name.data(), name.size());
+    sum.add_bytes(array.values.data(), array.values.size() * sizeof(float));
   }
   for (std::int32_t id = 0; id < bert.pieces->size(); ++id) {
     const std::string& piece = bert.pieces->piece(id);
-    sum.add(piece.c_str(), piece.size() + 1);
+    sum.add_bytes(piece.c_str(), piece.size() + 1);
   }
   return sum.text();
 }
@@ -139,9 +127,9 @@ Json key_of(const Model& model, const Task& task, const Entrant& entrant, const 
 }
 
 std::filesystem::path Shelf::file_of(const Json& key) const {
-  Sum sum;
+  Checksum sum;
   const std::string text = key.dump();
-  sum.add(text.data(), text.size());
+  sum.add_bytes(text.data(), text.size());
   std::string name = key["sampler"].get<std::string>();
   if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
   return folder_ / fmt::format("{}-{}.json", name, sum.text());

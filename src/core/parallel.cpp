@@ -6,6 +6,11 @@
 
 namespace saltus {
 
+int useful_threads(int threads, int tasks) {
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(threads, 1, std::max(1, tasks));
+}
+
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   try {

@@ -18,11 +18,6 @@ int tiles_of(int chains, int size) {
   return (chains + size - 1) / size;
 }
 
-int useful_threads(int threads, int tiles) {
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(threads, 1, std::max(1, tiles));
-}
-
 // What a Tile points into. All tiles are of one size: a sampler may swap them with proposals.
 struct Memory {
   RowBuffer<Symbol> x;

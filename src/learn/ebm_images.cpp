@@ -1,8 +1,8 @@
 #include "learn/ebm_images.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "core/checksum.hpp"
 
 namespace saltus {
 
@@ -16,6 +16,10 @@ ImageSet load_images(const std::string& name_or_file, const std::filesystem::pat
                                     : image_set_from_file(name_or_file);
 }
 
+int published_buffer(const std::string& name) {
+  return name == "caltech" ? 1000 : 10'000;
+}
+
 ImageSet first_images(ImageSet images, int count) {
   for (ByteRows* part : {&images.train, &images.valid, &images.test}) {
     const auto bytes = static_cast<std::size_t>(std::min(count, part->rows())) *
@@ -25,18 +29,16 @@ ImageSet first_images(ImageSet images, int count) {
   return images;
 }
 
-// FNV-1a over all entries and the shape.
 std::string sum_of(const ImageSet& images) {
-  std::uint64_t sum = 14695981039346656037u;
-  const auto add = [&](std::uint64_t v) { sum = (sum ^ v) * 1099511628211u; };
-  add(images.grey);
-  add(static_cast<std::uint64_t>(images.height));
-  add(static_cast<std::uint64_t>(images.width));
+  Checksum sum;
+  sum.add(images.grey);
+  sum.add(static_cast<std::uint64_t>(images.height));
+  sum.add(static_cast<std::uint64_t>(images.width));
   for (const ByteRows* part : {&images.train, &images.valid, &images.test}) {
-    add(part->bytes.size());
-    for (const std::uint8_t x : part->bytes) add(x);
+    sum.add(part->bytes.size());
+    sum.add_bytes(part->bytes.data(), part->bytes.size());
   }
-  return fmt::format("{:016x}", sum);
+  return sum.text();
 }
 
 }  // namespace saltus

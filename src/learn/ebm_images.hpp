@@ -18,6 +18,9 @@ ImageSet load_images(const std::string& name_or_file, const std::filesystem::pat
 // The first so many images of each part, for short demonstrations.
 ImageSet first_images(ImageSet images, int count);
 
+// Chains that take turns in the published learning from a set; that of the larger sets for a file.
+int published_buffer(const std::string& name);
+
 // Tells other images from these.
 std::string sum_of(const ImageSet& images);
 

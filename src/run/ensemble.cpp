@@ -7,16 +7,6 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus {
-namespace {
-
-// A thread without a tile would only take memory.
-int useful_threads(int threads, int tiles) {
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(threads, 1, std::max(1, tiles));
-}
-
-}  // namespace
-
 Ensemble::Storage::Storage(const Target& target, int rows)
     : x(rows, target.domain().dim()),
       score(rows, target.domain().score_size()),

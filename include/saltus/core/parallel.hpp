@@ -12,6 +12,9 @@
 
 namespace saltus {
 
+// As many threads as have something to do; `threads` 0: as many as the machine has cores.
+int useful_threads(int threads, int tasks);
+
 class ThreadPool {
  public:
   // 0 threads: as many as the machine has cores.
