@@ -125,8 +125,8 @@ void add_comparison_rows(const TextResults& all, bool quick, Results& results) {
         c.difference.error,
         Verdict::not_published,
         ""};
-    if (!quick) {
-      row.paper = paper_difference(PaperModel::base, c);
+    if (!quick) row.paper = paper_difference(PaperModel::base, c);
+    if (!quick && c.difference.error) {
       row.verdict = c.holds ? Verdict::agrees : Verdict::differs;
     }
     row.note =
@@ -347,7 +347,8 @@ std::string energies_text(const std::vector<Standing>& standings) {
 }
 
 void add_verdict(const TextResults& all, Results& results) {
-  const std::vector<Comparison> list = compare(all.standings);
+  std::vector<Comparison> list = compare(all.standings);
+  std::erase_if(list, [](const Comparison& c) { return !c.difference.error; });  // one seed
   if (list.empty()) return;
   std::string text =
       std::all_of(list.begin(), list.end(), [](const Comparison& c) { return c.holds; })
@@ -410,11 +411,11 @@ std::vector<Comparison> compare(const std::vector<Standing>& standings) {
           const double x = a.runs[run]->measures.*m.of, y = b.runs[run]->measures.*m.of;
           values.push_back(quality ? x / y : x - y);
         }
-        if (values.size() < 2) continue;  // no error to judge by
+        if (values.empty()) continue;
         const Measured d = measured(values);
         const double more = m.of == &Measures::self_bleu ? -d.mean : d.mean;
         const bool holds =
-            quality ? std::min(d.mean, 1 / d.mean) >= kSimilar : more > 2 * d.error.value();
+            quality ? std::min(d.mean, 1 / d.mean) >= kSimilar : d.error && more > 2 * *d.error;
         list.push_back({&a, &b, &m, d, holds});
       }
     }

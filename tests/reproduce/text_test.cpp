@@ -179,6 +179,17 @@ TEST(TextComparisons, LeaveOutWhatIsNotFinished) {
   EXPECT_NO_THROW(text_results(all, false));
 }
 
+TEST(TextComparisons, OneSeedIsNotJudged) {
+  TextResults all = results_with(70);
+  for (Standing& s : all.standings) s.runs.resize(1);
+  EXPECT_EQ(compare(all.standings).size(), 8u * 4u);
+  const Results results = text_results(all, false);
+  for (const Row& row : results.rows) EXPECT_EQ(row.verdict, Verdict::not_published);
+  for (const std::string& text : results.findings) {
+    EXPECT_EQ(text.find("more diverse in"), std::string::npos) << text;
+  }
+}
+
 TEST(TextComparisons, QualityMustBeSimilar) {
   TextResults all = results_with(70);
   for (auto& run : all.standings[3].runs) run->measures.bleu = 17.9;
