@@ -43,9 +43,11 @@ bool cased_beside(const std::u32string& word, std::size_t at, std::size_t by) {
 void append_decomposed(char32_t c, std::u32string& out) {
   if (c >= kSyllables && c < kSyllablesEnd) {
     const char32_t index = c - kSyllables, block = kVowelCount * kTrailingCount;
-    out += kLeading + index / block;
-    out += kVowels + index % block / kTrailingCount;
-    if (index % kTrailingCount) out += kTrailing + index % kTrailingCount;
+    out += static_cast<char32_t>(kLeading + index / block);
+    out += static_cast<char32_t>(kVowels + index % block / kTrailingCount);
+    if (index % kTrailingCount) {
+      out += static_cast<char32_t>(kTrailing + index % kTrailingCount);
+    }
     return;
   }
   const auto found =
