@@ -9,8 +9,10 @@
 // four tiles, again by parity. So every tile of every layer has the same place (i, j) and channels
 // in the same thread's registers.
 //
-// Activations, and gradients times kGradientScale, are rounded to half precision where they enter a
-// product; sums, residual connections and the read-out are in single precision.
+// Activations times kActivationScale, and gradients times kGradientScale, are rounded to half
+// precision where they enter a product; sums, residual connections and the read-out are in single
+// precision. A network that is being learned may take values of millions at states off its data,
+// which half precision by itself (65,504) cannot hold.
 #include "cuda/hopper.cuh"
 #include "cuda/resnet_kernel.cuh"
 #include "cuda/resnet_layout.hpp"
@@ -30,7 +32,7 @@ constexpr int kHalf = kChannels / kGroups;          // channels of a warpgroup
 constexpr int kRegisters = kHalf / 2;               // that hold them: 64 rows, 128 threads
 constexpr int kDerivative = kTile * kChannels * 2;  // bytes of a layer's derivatives of a tile
 constexpr int kBackPitch = 52;                      // of a row of the patches' gradients
-constexpr float kGradientScale = 256;
+constexpr float kGradientScale = 4;
 
 // Shared memory. The derivatives' room serves the patches before and the end of the way back after.
 constexpr int kStages = 6;
@@ -164,14 +166,29 @@ struct Place {
   }
 };
 
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Of z / kActivationScale, times kActivationScale; and its derivative.
 __device__ inline void swish(float z, float& y, float& derivative) {
-  const float s = __fdividef(1.0f, 1.0f + __expf(-z));
+  constexpr float kBack = 1 / kActivationScale, kLog2E = 1.44269504f;
+  const float s = __fdividef(1.0f, 1.0f + power_of_two(z * (-kBack * kLog2E)));
   y = z * s;
-  derivative = s + y * (1 - s);
+  derivative = s + y * (kBack - kBack * s);
 }
 
 __device__ inline std::uint32_t pair_of(float a, float b) {
   const __half2 h = __floats2half2_rn(a, b);
+  return *reinterpret_cast<const std::uint32_t*>(&h);
+}
+// What is beyond the range becomes the largest number within: a proposal needs some finite score,
+// and the Metropolis test makes up for its being another.
+__device__ inline std::uint32_t bounded_pair_of(float a, float b) {
+  const __half2 most = __half2half2(__ushort_as_half(0x7BFF));
+  const __half2 h = __hmin2(__hmax2(__floats2half2_rn(a, b), __hneg2(most)), most);
   return *reinterpret_cast<const std::uint32_t*>(&h);
 }
 __device__ inline float2 floats_of(std::uint32_t pair) {
@@ -244,7 +261,7 @@ __device__ inline void back(float (&g)[kRegisters], const Place& place, std::uin
       float& b = g[4 * n + 2 * e + 1];
       a = place.valid[e] ? a * d.x : 0;
       b = place.valid[e] ? b * d.y : 0;
-      *reinterpret_cast<std::uint32_t*>(map + n * kSlice + place.slot[e]) = pair_of(a, b);
+      *reinterpret_cast<std::uint32_t*>(map + n * kSlice + place.slot[e]) = bounded_pair_of(a, b);
     }
   }
 }
@@ -276,9 +293,9 @@ __device__ inline void write_patches(const float* x, std::uint8_t* patches) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const int at = 8 * slice + 2 * k;
-        pairs[k] =
-            valid ? pair_of(patch_entry(x, row, column, at), patch_entry(x, row, column, at + 1))
-                  : 0;
+        pairs[k] = valid ? pair_of(kActivationScale * patch_entry(x, row, column, at),
+                                   kActivationScale * patch_entry(x, row, column, at + 1))
+                         : 0;
       }
       *reinterpret_cast<uint4*>(patches + slice * kPatchSlice + r * 16) =
           make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
@@ -486,7 +503,8 @@ class Network {
     const double sum = sum_of_consumers(static_cast<double>(f), room);
     const double base = sum_of_consumers(base_, room);
     if (threadIdx.x == 0 && writes_ && arguments_.logp) {
-      arguments_.logp[row_] = sum / kPlaces + readout[kChannels] + base + arguments_.base_constant;
+      arguments_.logp[row_] = sum / (kActivationScale * kPlaces) + readout[kChannels] + base +
+                              arguments_.base_constant;
     }
   }
 

@@ -18,6 +18,10 @@ inline constexpr int kChannels = 64, kBlocks = 8, kSide = 28, kPixels = kSide * 
 inline constexpr int kTaps = 9;
 inline constexpr int kPatch = 48;
 
+// Activations are held times this, and biases with them: at most 6.7e7, and rounded to parts of
+// 2^-11 or to 3e-5, whichever is more.
+inline constexpr float kActivationScale = 1.0f / 1024;
+
 // A weight block: the operand B of a product, N rows of K entries in half precision, stored as K /
 // 8 slices of N rows of 8 entries. All blocks have room for 64 x 64.
 inline constexpr int kBlockBytes = 64 * 64 * 2;

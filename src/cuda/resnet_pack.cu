@@ -149,11 +149,13 @@ __global__ void pack_weights(Parameters p, __half* weights) {
 
 __global__ void pack_bias(Parameters p, float* bias) {
   const int c = static_cast<int>(threadIdx.x), row = static_cast<int>(blockIdx.x);
-  float value = 0;
   if (row == Bias::readout) {
-    value = p.readout()[c];
+    bias[row * kChannels + c] = p.readout()[c];
     if (c == 0) bias[Bias::rows * kChannels] = p.readout()[kChannels];
-  } else if (row % 2 == 0) {
+    return;
+  }
+  float value = 0;
+  if (row % 2 == 0) {
     value = p.first_bias(row / 2)[c];
     for (int t = 0; row == 0 && t < kTaps; ++t) value += p.composed_bias(c, t / 3, t % 3);
   } else {
@@ -163,7 +165,7 @@ __global__ void pack_bias(Parameters p, float* bias) {
       value += p.shortcut(0)[c * kChannels + k] * p.stem_bias()[k];
     }
   }
-  bias[row * kChannels + c] = value;
+  bias[row * kChannels + c] = kActivationScale * value;
 }
 
 }  // namespace

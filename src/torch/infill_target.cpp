@@ -152,10 +152,9 @@ void in_parts(int rows, int most, const F& f) {
 // it is so long.
 template <class T>
 void copy_rows(const at::Tensor& from, Rows<T> to) {
-  const at::Tensor here =
-      from.to(at::kCPU, std::is_same_v<T, double> ? at::kDouble : at::kFloat).contiguous();
-  const T* row = here.data_ptr<T>();
-  for (int r = 0; r < to.rows; ++r, row += to.cols) std::copy_n(row, to.cols, to[r]);
+  const auto type = std::is_same_v<T, double> ? at::kDouble : at::kFloat;
+  const at::Tensor rows = from.to(type).view({to.rows, to.cols});
+  for (int r = 0; r < to.rows; ++r) at::from_blob(to[r], {to.cols}, type).copy_(rows[r]);
 }
 
 BertInfill::Batch BertInfill::batch(Rows<const Symbol> x, std::span<const int> gaps,

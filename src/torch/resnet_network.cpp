@@ -6,19 +6,13 @@ namespace {
 // Takes the arrays of a network one after the other.
 class Layers {
  public:
-  Layers(const std::vector<at::Tensor>& parameters, at::ScalarType operand)
-      : next_(parameters.data()), operand_(operand) {}
+  explicit Layers(const std::vector<at::Tensor>& parameters) : next_(parameters.data()) {}
 
   at::Tensor convolve(const at::Tensor& x, int stride) {
     const at::Tensor &weight = next_[0], &bias = next_[1];
     next_ += 2;
     const std::int64_t padding = weight.size(2) / 2;
-    if (operand_ == at::kFloat) {
-      return at::conv2d(x, weight, bias, {stride, stride}, {padding, padding});
-    }
-    const at::Tensor sums =
-        at::conv2d(x.to(operand_), weight.to(operand_), {}, {stride, stride}, {padding, padding});
-    return sums.to(at::kFloat) + bias.view({1, -1, 1, 1});
+    return at::conv2d(x, weight, bias, {stride, stride}, {padding, padding});
   }
 
   at::Tensor read_out(const at::Tensor& features) {
@@ -27,7 +21,6 @@ class Layers {
 
  private:
   const at::Tensor* next_;
-  at::ScalarType operand_;
 };
 
 }  // namespace
@@ -44,8 +37,8 @@ std::vector<at::Tensor> parameter_views(const ResnetShape& shape, const at::Tens
 }
 
 at::Tensor resnet_forward(const ResnetShape& shape, const std::vector<at::Tensor>& parameters,
-                          const at::Tensor& x, at::ScalarType operand) {
-  Layers layers(parameters, operand);
+                          const at::Tensor& x) {
+  Layers layers(parameters);
   at::Tensor y = layers.convolve(x.view({x.size(0), 1, shape.height, shape.width}), 1);
   for (int k = 0; k < shape.blocks; ++k) {
     const int stride = k < shape.halvings ? 2 : 1;

@@ -13,9 +13,8 @@ namespace saltus {
 // what is written into it.
 std::vector<at::Tensor> parameter_views(const ResnetShape& shape, const at::Tensor& flat);
 
-// f, one number for each row of x (rows, pixels). Products are of numbers of type `operand`; all
-// else is in single precision.
+// f, one number for each row of x (rows, pixels).
 at::Tensor resnet_forward(const ResnetShape& shape, const std::vector<at::Tensor>& parameters,
-                          const at::Tensor& x, at::ScalarType operand = at::kFloat);
+                          const at::Tensor& x);
 
 }  // namespace saltus

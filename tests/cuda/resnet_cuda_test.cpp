@@ -24,14 +24,15 @@ class CudaResnet : public testing::Test {
   }
 };
 
-// Weights twice as large as at the start of learning, so that gradients are of a size that matters.
-ResnetEnergy energy() {
+// Weights so many times as large as at the start of learning: with 2, gradients are of a size that
+// matters.
+ResnetEnergy energy(float factor = 2) {
   std::vector<double> mean(784);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     mean[i] = 0.05 + 0.9 * static_cast<double>(i * 37 % 784) / 784;
   }
   ResnetEnergy e = ResnetEnergy::random({}, mean, 3);
-  for (float& p : e.parameters) p *= 2;
+  for (float& p : e.parameters) p *= factor;
   return e;
 }
 
@@ -110,6 +111,33 @@ TEST_F(CudaResnet, IsThatOfTheProcessor) {
     EXPECT_LT(d.logp, c.logp);
     EXPECT_LT(d.score, c.score);
   }
+}
+
+// Far from its data a network that is being learned takes such values. The score errs by more where
+// it is as steep as this, and with weights six times as large parts of it are cut off.
+TEST_F(CudaResnet, HalfPrecisionHoldsValuesOfMillions) {
+  const RowBuffer<Symbol> x = images(40);
+  double largest = 0;
+  for (const auto& [factor, tolerance] : {std::pair(5.0f, 0.15), std::pair(6.0f, 1.0)}) {
+    const ResnetEnergy e = energy(factor);
+    const auto target = torch_module().resnet(e, {Device::cuda, Precision::half});
+    const Values host = evaluate(*torch_module().resnet(e, {}), x.view());
+    const Difference d = difference(evaluate(*target, x.view()), host, e, x.view());
+    std::cout << "weights " << factor << " times as large: f differs by up to " << d.logp
+              << " of the largest, the network's part of the score by " << d.score << " of it\n";
+    EXPECT_LT(d.logp, 5e-3);
+    EXPECT_LT(d.score, tolerance);
+    for (const double logp : host.logp) largest = std::max(largest, std::abs(logp));
+  }
+  EXPECT_GT(largest, 1e6);
+}
+
+TEST_F(CudaResnet, HalfPrecisionIsForThePapersNetwork) {
+  const ResnetEnergy e =
+      ResnetEnergy::random({.channels = 8, .blocks = 2}, std::vector<double>(784, 0.5), 1);
+  EXPECT_THROW(torch_module().resnet(e, {Device::cuda, Precision::half}), UsageError);
+  EXPECT_NO_THROW(torch_module().resnet(e, {Device::cuda, Precision::tf32}));
+  EXPECT_NO_THROW(torch_module().resnet(e, {Device::cuda, {}}));
 }
 
 // The Metropolis test is then exact for the distribution that the kernel defines.
