@@ -168,6 +168,7 @@ class LearnEbm {
     j["lr"] = setup.plan.rate;
     j["lr_warmup"] = setup.plan.rate_warmup;
     j["average_decay"] = request_.network.average_decay;
+    j["energy_penalty"] = request_.network.energy_penalty;
     j["seed"] = setup.plan.seed;
     j["device"] = request_.device;
     j["iterations"] = learning.iteration();

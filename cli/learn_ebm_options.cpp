@@ -54,6 +54,7 @@ LearnEbmRequest read_description(const std::string& text, const std::string& sou
     plan.rate = d.number("lr");
     plan.rate_warmup = long_count("lr_warmup", 0);
     r.network.average_decay = d.number("average_decay");
+    r.network.energy_penalty = d.number("energy_penalty");
     plan.iterations = long_count("iterations", 1);
     plan.validate_every = long_count("validate_every", 0);
     plan.validation_betas = count("validation_betas", 2);
@@ -142,6 +143,11 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       ->capture_default_str()
       ->check(finite_number(0));
   command_
+      .add_option("--energy-penalty", r.network.energy_penalty,
+                  "Weight of the mean square of f in the loss, say 1e-5: bounds how steep it gets")
+      ->capture_default_str()
+      ->check(finite_number(0));
+  command_
       .add_option("--validate-every", plan.validate_every,
                   "Iterations between estimates of the validation log-likelihood; 0: never")
       ->capture_default_str()
@@ -200,8 +206,8 @@ LearnEbmRequest LearnEbmOptions::request() const {
 LearnEbmRequest LearnEbmOptions::resumed(const LearnEbmRequest& r) const {
   for (const char* name :
        {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps", "--batch",
-        "--buffer", "--lr", "--lr-warmup", "--average-decay", "--validate-every",
-        "--validation-betas", "--validation-chains", "--seed"}) {
+        "--buffer", "--lr", "--lr-warmup", "--average-decay", "--energy-penalty",
+        "--validate-every", "--validation-betas", "--validation-chains", "--seed"}) {
     if (was_given(name)) {
       throw UsageError(std::string(name) + " is settled by the checkpoint in " + out_ +
                        ": leave it out");
@@ -241,6 +247,7 @@ std::string describe(const LearnEbmRequest& r) {
   d["lr"] = plan.rate;
   d["lr_warmup"] = plan.rate_warmup;
   d["average_decay"] = r.network.average_decay;
+  d["energy_penalty"] = r.network.energy_penalty;
   d["iterations"] = plan.iterations;
   d["validate_every"] = plan.validate_every;
   d["validation_betas"] = plan.validation_betas;

@@ -30,7 +30,7 @@ bool quoted(const EbmCell& cell) {
 
 Json setting_of(const EbmCell& cell) {
   Json j = {{"dataset", cell.dataset}, {"sampler", cell.label}};
-  if (!std::isnan(cell.alpha) && !cell.tuned) j["alpha"] = cell.alpha;
+  if (!std::isnan(cell.alpha) && cell.published()) j["alpha"] = cell.alpha;
   return j;
 }
 
@@ -94,8 +94,12 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   if (quick) return row;
   row.note += cut_of(record, whole);
   for (const std::string& note : record.notes) row.note += note + " ";
-  if (record.cell.tuned) {
-    row.note += "Not in the paper: the step size follows the acceptance, towards 57.4 %.";
+  if (!record.cell.published()) {
+    row.note += "Not in the paper: the step size follows the acceptance, towards 57.4 %";
+    row.note +=
+        record.cell.penalty > 0
+            ? fmt::format(", and the loss has {} times the mean square of f.", record.cell.penalty)
+            : ".";
     return row;
   }
   row.paper = record.cell.paper;
@@ -232,7 +236,7 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
                                                          : r.history.back().iteration;
     table.rows.push_back(
         {r.cell.dataset, r.cell.label,
-         Cell(r.cell.paper, r.cell.tuned ? "-" : fmt::format("{:.2f}", r.cell.paper)),
+         Cell(r.cell.paper, !r.cell.published() ? "-" : fmt::format("{:.2f}", r.cell.paper)),
          e ? Cell(estimate_of(*e), interval_text(*e)) : Cell(std::nan(""), "-"),
          Cell(static_cast<double>(iterations), fmt::format("{} iterations", iterations)),
          e ? fmt::format("{} betas, {} chains", e->betas, e->chains) : "-"});
@@ -319,8 +323,10 @@ EbmMakers makers_of(const Context& context, const EbmProtocol& protocol) {
   learning.threads = context.options().threads;
   return {
       [data](const std::string& dataset) { return load_image_set(dataset, data); },
-      [=](ResnetEnergy start) {
-        return torch_module(what).learn_resnet(std::move(start), learning, choice);
+      [=](ResnetEnergy start, double energy_penalty) {
+        NetworkLearning own = learning;
+        own.energy_penalty = energy_penalty;
+        return torch_module(what).learn_resnet(std::move(start), own, choice);
       },
       [=](ResnetEnergy energy) { return torch_module(what).resnet(std::move(energy), choice); }};
 }

@@ -23,6 +23,10 @@ constexpr const char* kEvaluation = "evaluation.json";
 constexpr const char* kFailure = "failure.txt";
 constexpr const char* kNotes = "notes.txt";
 
+// Of the bounded cells: of no weight among values of f of some hundreds, as they are when learning
+// goes well; stronger than the gradient of log p where f is beyond 50,000.
+constexpr double kPenalty = 1e-5;
+
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -52,23 +56,24 @@ int buffer_of(const EbmCell& cell, const EbmProtocol& protocol) {
 std::string description_of(const EbmCell& cell, const EbmWork& work, const std::string& sum) {
   const EbmPlan& plan = work.protocol.plan;
   const ResnetShape& shape = work.protocol.shape;
-  const Json d = {{"version", version()},
-                  {"reproduce", "ebm"},
-                  {"cell", cell.name()},
-                  {"settings", cell.settings()},
-                  {"images", sum},
-                  {"channels", shape.channels},
-                  {"blocks", shape.blocks},
-                  {"batch", plan.batch},
-                  {"buffer", buffer_of(cell, work.protocol)},
-                  {"steps", plan.steps},
-                  {"rate", plan.rate},
-                  {"rate_warmup", plan.rate_warmup},
-                  {"average_decay", work.protocol.network.average_decay},
-                  {"record_every", plan.record_every},
-                  {"validate_every", plan.validate_every},
-                  {"validation", {plan.validation_betas, plan.validation_chains}},
-                  {"seed", work.seed}};
+  Json d = {{"version", version()},
+            {"reproduce", "ebm"},
+            {"cell", cell.name()},
+            {"settings", cell.settings()},
+            {"images", sum},
+            {"channels", shape.channels},
+            {"blocks", shape.blocks},
+            {"batch", plan.batch},
+            {"buffer", buffer_of(cell, work.protocol)},
+            {"steps", plan.steps},
+            {"rate", plan.rate},
+            {"rate_warmup", plan.rate_warmup},
+            {"average_decay", work.protocol.network.average_decay},
+            {"record_every", plan.record_every},
+            {"validate_every", plan.validate_every},
+            {"validation", {plan.validation_betas, plan.validation_chains}},
+            {"seed", work.seed}};
+  if (cell.penalty > 0) d["energy_penalty"] = cell.penalty;
   return d.dump();
 }
 
@@ -137,7 +142,9 @@ class Worker {
     for (const std::string& note : images_.notes) notes += note + "\n";
     if (!notes.empty()) replace_file(folder_ / kNotes, notes);
     description_ = description_of(cell, work, sum_of(images_));
-    run_ = std::make_unique<EbmRun>(setup_of(cell, work, images_), images_, makers.network);
+    run_ = std::make_unique<EbmRun>(
+        setup_of(cell, work, images_), images_,
+        [&](ResnetEnergy start) { return makers.network(std::move(start), cell.penalty); });
     const fs::path checkpoint = EbmRun::checkpoint_in(folder_);
     if (!fs::exists(checkpoint)) return;
     const Checkpoint saved = read_checkpoint(checkpoint);
@@ -322,6 +329,7 @@ const std::vector<EbmCell>& ebm_cells() {
                           Line{"caltech", -163.50, -96.20, -100.52, -87.82}}) {
       list.push_back({l.dataset, "DMALA", "dmala", 0.15, l.dmala});
       list.push_back({l.dataset, "DMALA, tuned", "dmala", 0.15, NAN, true});
+      list.push_back({l.dataset, "DMALA, bounded", "dmala", 0.15, NAN, true, kPenalty});
       list.push_back({l.dataset, "DULA", "dula", 0.1, l.dula});
       list.push_back({l.dataset, "GWG-1", "gwg", NAN, l.gwg});
       list.push_back({l.dataset, "Gibbs-1", "gibbs", NAN, l.gibbs});
@@ -332,17 +340,16 @@ const std::vector<EbmCell>& ebm_cells() {
 }
 
 std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only) {
-  if (only.empty()) return ebm_cells();
   std::vector<EbmCell> chosen;
-  for (const std::string& part : only) {
+  for (const std::string& part : only.empty() ? image_set_names() : only) {
     const std::size_t before = chosen.size();
     for (const EbmCell& cell : ebm_cells()) {
-      if (cell.dataset == part || cell.name() == part) chosen.push_back(cell);
+      if (cell.name() == part || (cell.dataset == part && cell.published())) chosen.push_back(cell);
     }
     if (chosen.size() > before) continue;
     throw UsageError(fmt::format(
-        "--only {}: the parts are {}, each of them also with /dmala, /dmala_tuned, /dula, /gwg or "
-        "/gibbs",
+        "--only {}: the parts are {}, each of them also with /dmala, /dmala_tuned, /dmala_bounded, "
+        "/dula, /gwg or /gibbs",
         part, fmt::join(image_set_names(), ", ")));
   }
   return chosen;
@@ -350,14 +357,6 @@ std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only) {
 
 bool work_on(const EbmCell& cell, const EbmWork& work, const EbmMakers& makers) {
   return Worker(cell, work, makers).go();
-}
-
-const Validation* EbmRecord::best() const {
-  const auto found = std::max_element(validations.begin(), validations.end(),
-                                      [](const Validation& a, const Validation& b) {
-                                        return a.log_likelihood() < b.log_likelihood();
-                                      });
-  return found == validations.end() ? nullptr : &*found;
 }
 
 EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {

@@ -99,7 +99,7 @@ const std::vector<Experiment>& experiments() {
        {"compas"}},
       {"ebm",
        "deep energies of binary images, learned with four samplers: test log-likelihood",
-       "10 min for each of 20 cells with --device cuda, weeks without",
+       "10 min for each of 16 cells with --device cuda, weeks without",
        "1 min",
        1,
        1,

@@ -503,8 +503,8 @@ class Network {
     const double sum = sum_of_consumers(static_cast<double>(f), room);
     const double base = sum_of_consumers(base_, room);
     if (threadIdx.x == 0 && writes_ && arguments_.logp) {
-      arguments_.logp[row_] = sum / (kActivationScale * kPlaces) + readout[kChannels] + base +
-                              arguments_.base_constant;
+      arguments_.logp[row_] =
+          sum / (kActivationScale * kPlaces) + readout[kChannels] + base + arguments_.base_constant;
     }
   }
 

@@ -282,7 +282,6 @@ void EbmLearning::finish_validation() {
   v.seconds = estimation_->seconds;
   v.mean_logp = mean_logp(network_.averaged(), valid_.view(), plan_.threads);
   estimation_.reset();
-  const bool better = !best() || v.log_likelihood() > best()->log_likelihood();
   if (v.log_likelihood() > 0) {
     throw DataError(
         "after " + std::to_string(iteration_) + " iterations the validation log-likelihood is " +
@@ -292,15 +291,15 @@ void EbmLearning::finish_validation() {
         "smaller learning rate, more steps or another sampler may help");
   }
   validations_.push_back(v);
-  if (better) best_parameters_ = network_.averaged_parameters();
+  if (best() == &validations_.back()) best_parameters_ = network_.averaged_parameters();
 }
 
-const Validation* EbmLearning::best() const {
-  const auto found = std::max_element(validations_.begin(), validations_.end(),
-                                      [](const Validation& a, const Validation& b) {
-                                        return a.log_likelihood() < b.log_likelihood();
-                                      });
-  return found == validations_.end() ? nullptr : &*found;
+const Validation* best_of(const std::vector<Validation>& validations) {
+  const auto rank = [](const Validation& v) { return std::pair(v.sound(), v.log_likelihood()); };
+  const auto found =
+      std::max_element(validations.begin(), validations.end(),
+                       [&](const Validation& a, const Validation& b) { return rank(a) < rank(b); });
+  return found == validations.end() ? nullptr : &*found;
 }
 
 RowBuffer<Symbol> EbmLearning::samples(int count) const {

@@ -47,7 +47,7 @@ struct CudaResnetUpdate::Captured {
     f.narrow(0, 0, 1).to(at::kCPU);
   }
 
-  at::Tensor gradient(const ResnetTensors& network) {
+  at::Tensor gradient(const ResnetTensors& network, double penalty) {
     const at::AutoGradMode gradients(true);
     std::vector<at::Tensor> leaves;
     for (const at::Tensor& view : network.views) {
@@ -56,7 +56,8 @@ struct CudaResnetUpdate::Captured {
     const at::Tensor out = resnet_forward(network.shape, leaves, pixels.to(at::kFloat));
     f.copy_(out.detach());
     std::vector<at::Tensor> flat;
-    for (const at::Tensor& g : torch::autograd::grad({(out * weights).sum()}, leaves)) {
+    const at::Tensor loss = (out * weights + penalty * weights.abs() * out.square()).sum();
+    for (const at::Tensor& g : torch::autograd::grad({loss}, leaves)) {
       flat.push_back(g.reshape({-1}));
     }
     return at::cat(flat);
@@ -64,7 +65,7 @@ struct CudaResnetUpdate::Captured {
 
   // Adam: Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015; then the average.
   void step(const LearnedTensors& learned, const NetworkLearning& options) {
-    const at::Tensor g = gradient(*learned.current);
+    const at::Tensor g = gradient(*learned.current, options.energy_penalty);
     const at::NoGradGuard no_gradients;
     at::Tensor mean = learned.mean, square = learned.square, flat = learned.current->flat;
     mean.mul_(options.beta1).add_(g, 1 - options.beta1);
@@ -94,7 +95,7 @@ std::vector<float> CudaResnetUpdate::operator()(Rows<const Symbol> data, Rows<co
     // Libraries choose algorithms and take memory on the first calls, which must not be captured;
     // a gradient changes nothing.
     c.stream.run([&] {
-      for (int k = 0; k < 3; ++k) c.gradient(*learned_.current);
+      for (int k = 0; k < 3; ++k) c.gradient(*learned_.current, options_.energy_penalty);
     });
     c.stream.wait();
     c.graph = std::make_unique<cuda::Graph>(c.stream, [&] { c.step(learned_, options_); });

@@ -22,8 +22,9 @@ class CudaResnetUpdate {
   CudaResnetUpdate(const LearnedTensors& learned, const NetworkLearning& options);
   ~CudaResnetUpdate();
 
-  // Descends the gradient of sum_r weight_r f(x_r), rows of `data` having weight -1 / their number
-  // and rows of `samples` the opposite. `step` counts from 1. Returns f of all rows, data first.
+  // Descends the gradient of sum_r (weight_r f(x_r) + c |weight_r| f(x_r)^2), rows of `data` having
+  // weight -1 / their number and rows of `samples` +1 / theirs; c is the energy penalty. `step`
+  // counts from 1. Returns f of all rows, data first.
   std::vector<float> operator()(Rows<const Symbol> data, Rows<const Symbol> samples, double rate,
                                 std::uint64_t step);
 

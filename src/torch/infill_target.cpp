@@ -4,7 +4,6 @@
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -250,14 +249,12 @@ void BertInfill::terms(const At&, Rows<const Symbol> x, Rows<double> out) const 
 
 void BertInfill::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const {
   in_parts(x.rows, preferred_tile(), [&](int begin, int count) {
-    const Rows<float> of_part = part(score, begin, count);
     try {
-      const at::Tensor terms = evaluate_terms(part(x, begin, count), of_part);
+      const at::Tensor terms = evaluate_terms(part(x, begin, count), part(score, begin, count));
       const at::Tensor sums = terms.to(at::kCPU, at::kDouble).view({count, gaps_}).sum(1);
       if (logp) std::copy_n(sums.data_ptr<double>(), count, logp + begin);
-    } catch (...) {  // no memory, say
-      if (logp) std::fill_n(logp + begin, count, std::numeric_limits<double>::quiet_NaN());
-      for (int r = 0; r < of_part.rows; ++r) std::fill_n(of_part[r], of_part.cols, 0.0f);
+    } catch (const std::exception& error) {  // no memory, say
+      throw_failure("the model " + model_->files().name, error);
     }
   });
 }

@@ -5,9 +5,9 @@
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ops/gemm.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
@@ -26,6 +26,25 @@ void copy_score(const at::Tensor& gradient, Rows<float> score) {
 }
 
 }  // namespace
+
+// An error inside a script is at the end of the script's own trace.
+std::string first_words(const std::exception& error) {
+  const std::string text = error.what();
+  std::string words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.rfind("Exception raised from", 0) == 0 || line.rfind("frame #", 0) == 0) break;
+    if (line.find("Error: ") != std::string::npos) return line;
+    if (words.empty()) words = line;
+  }
+  return words;
+}
+
+void throw_failure(const std::string& origin, const std::exception& error) {
+  throw DataError(origin + " could not be computed: " + first_words(error));
+}
 
 void use_one_thread() {
   thread_local bool done = false;
@@ -55,7 +74,7 @@ Rows<const float> write_values(const Domain& domain, Rows<const Symbol> x, float
   return v;
 }
 
-void NetworkTarget::evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const {
+void NetworkTarget::compute(Rows<const float> v, double* logp, Rows<float> score) const {
   use_one_thread();
   // The tensor is a view of `v`, which nobody writes to.
   at::Tensor x =
@@ -79,12 +98,11 @@ void NetworkTarget::evaluate_values(Rows<const float> v, double* logp, Rows<floa
   add_base(v, logp, score);
 }
 
-void NetworkTarget::evaluate_or_nan(Rows<const float> v, double* logp, Rows<float> score) const {
+void NetworkTarget::evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const {
   try {
-    evaluate_values(v, logp, score);
-  } catch (...) {
-    if (logp) std::fill_n(logp, v.rows, std::numeric_limits<double>::quiet_NaN());
-    for (int r = 0; r < score.rows; ++r) std::fill_n(score[r], score.cols, 0.0f);
+    compute(v, logp, score);
+  } catch (const std::exception& error) {
+    throw_failure(origin(), error);
   }
 }
 
@@ -92,7 +110,7 @@ void NetworkTarget::evaluate(const At& at, Rows<const Symbol> x, double* logp,
                              Rows<float> score) const {
   const std::size_t size =
       static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(domain_.score_size());
-  evaluate_or_nan(write_values(domain_, x, at.scratch.get<float>(0, size)), logp, score);
+  evaluate_values(write_values(domain_, x, at.scratch.get<float>(0, size)), logp, score);
 }
 
 void NetworkTarget::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
@@ -102,7 +120,7 @@ void NetworkTarget::evaluate_relaxed(const At& at, Rows<const float> v, double* 
   for (int r = 0; r < v.rows; ++r) {
     std::copy_n(v[r], cols, packed + static_cast<std::size_t>(r) * cols);
   }
-  evaluate_or_nan({packed, v.rows, v.cols, v.cols}, logp, gradient);
+  evaluate_values({packed, v.rows, v.cols, v.cols}, logp, gradient);
 }
 
 }  // namespace saltus

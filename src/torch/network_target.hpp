@@ -10,7 +10,8 @@ namespace saltus {
 class NetworkTarget : public Target, public Relaxation {
  public:
   const Domain& domain() const override { return domain_; }
-  // What the network throws makes log p NaN and the score 0: the state cannot be reached.
+  // What the network throws becomes a DataError: it may be the fault of one row, but says nothing
+  // about the others.
   void evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   const Relaxation* relaxation() const override { return domain_.two_level() ? this : nullptr; }
   void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
@@ -29,16 +30,22 @@ class NetworkTarget : public Target, public Relaxation {
   // not wanted.
   virtual void add_base(Rows<const float> /*v*/, double* /*logp*/, Rows<float> /*score*/) const {}
 
-  // evaluate_relaxed for rows of the network's input, which lie one behind the other; throws what
-  // the network throws.
-  void evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const;
+  // What an error message names.
+  virtual std::string origin() const { return "the model " + name(); }
 
  private:
-  void evaluate_or_nan(Rows<const float> v, double* logp, Rows<float> score) const;
+  // evaluate_relaxed for rows of the network's input, which lie one behind the other.
+  void evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const;
+  void compute(Rows<const float> v, double* logp, Rows<float> score) const;
 
   Domain domain_;
   at::Device device_;
 };
+
+// What libtorch says in its first lines; many lines of its own calls follow.
+std::string first_words(const std::exception& error);
+// DataError: `origin` could not be computed.
+[[noreturn]] void throw_failure(const std::string& origin, const std::exception& error);
 
 // Tiles are the unit of parallel work: makes tensor operations of the calling thread, and of
 // threads to come, run on one thread.

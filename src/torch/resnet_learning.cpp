@@ -48,10 +48,11 @@ class ResnetLearning final : public LearningNetwork {
         pool_(device_.is_cpu() ? options.threads : 1) {
     const auto fraction = [](double b) { return b >= 0 && b < 1; };
     if (!fraction(options.beta1) || !fraction(options.beta2) || !(options.epsilon > 0) ||
-        !fraction(options.average_decay)) {
+        !fraction(options.average_decay) || !(options.energy_penalty >= 0)) {
       throw UsageError(
-          "learning needs beta1, beta2 and average_decay from 0 to below 1, and an epsilon above "
-          "0");
+          "learning needs beta1, beta2 and average_decay from 0 to below 1, an epsilon above 0, "
+          "and "
+          "an energy penalty of at least 0");
     }
 #ifdef SALTUS_HAVE_CUDA
     if (device_.is_cuda()) {
@@ -177,7 +178,9 @@ class ResnetLearning final : public LearningNetwork {
     const at::Tensor f = resnet_forward(current_->shape, leaves, x.to(device_));
     part.sum += f.detach().sum(at::kDouble).item<double>();
     std::vector<at::Tensor> flat;
-    for (const at::Tensor& g : torch::autograd::grad({f.sum() * part.weight}, leaves)) {
+    const double penalty = options_.energy_penalty * std::abs(part.weight);
+    const at::Tensor loss = part.weight * f.sum() + penalty * f.square().sum();
+    for (const at::Tensor& g : torch::autograd::grad({loss}, leaves)) {
       flat.push_back(g.reshape({-1}));
     }
     part.gradient = at::cat(flat);

@@ -17,22 +17,6 @@
 namespace saltus {
 namespace {
 
-// What libtorch says in its first lines; many lines of its own calls follow. An error inside a
-// script is at the end of the script's own trace.
-std::string first_words(const std::exception& error) {
-  const std::string text = error.what();
-  std::string words;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.rfind("Exception raised from", 0) == 0 || line.rfind("frame #", 0) == 0) break;
-    if (line.find("Error: ") != std::string::npos) return line;
-    if (words.empty()) words = line;
-  }
-  return words;
-}
-
 std::string shape_text(c10::IntArrayRef shape) {
   std::string text = "[";
   for (const std::int64_t n : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(n);
@@ -47,6 +31,7 @@ class ScriptTarget final : public NetworkTarget {
   }
 
   std::string name() const override { return "torch"; }
+  std::string origin() const override { return file_; }
 
   at::Tensor network(const at::Tensor& x) const override {
     // Without optimisation by what earlier calls were like: the same input gives the same bits.

@@ -242,6 +242,25 @@ TEST(EbmLearning, KeepsTheBestParametersNotTheLast) {
   EXPECT_EQ(lesson.learning->best_parameters(), good);
 }
 
+// One chain that has all the weight is no estimate: it may not make parameters the best.
+TEST(EbmLearning, TrustsValidationsOfMoreThanOneChain) {
+  const auto validation = [](std::uint64_t iteration, double log_likelihood, double ess) {
+    Validation v;
+    v.iteration = iteration, v.mean_logp = log_likelihood, v.ess = ess;
+    return v;
+  };
+  std::vector<Validation> all;
+  EXPECT_EQ(best_of(all), nullptr);
+  all = {validation(1, -90, 1.5), validation(2, -80, 1.01)};
+  EXPECT_EQ(best_of(all)->iteration, 2u);  // of none that is sound, the highest
+  all.push_back(validation(3, -100, 2));
+  EXPECT_EQ(best_of(all)->iteration, 3u);
+  all.push_back(validation(4, -95, 4));
+  all.push_back(validation(5, -97, 40));
+  all.push_back(validation(6, -60, 1));
+  EXPECT_EQ(best_of(all)->iteration, 4u);
+}
+
 // The learned energy, best parameters, in both directions.
 TEST(EbmLearning, AnnealingEnclosesLogZOfTheLearned) {
   Lesson lesson;

@@ -115,7 +115,7 @@ ImageSet small_images(const std::string& name) {
 }
 
 const EbmMakers kMakers = {
-    small_images, [](ResnetEnergy start) { return std::make_unique<LinearNetwork>(start); },
+    small_images, [](ResnetEnergy start, double) { return std::make_unique<LinearNetwork>(start); },
     [](ResnetEnergy e) {
       return std::make_unique<LinearTarget>(std::move(e.base_mean), std::move(e.parameters));
     }};
@@ -142,10 +142,11 @@ class EbmCells : public testing::Test {
   EbmCell cell = chosen_cells({"static_mnist/dmala"})[0];
 };
 
-TEST(EbmTable, HasFiveCellsOfEverySet) {
-  EXPECT_EQ(ebm_cells().size(), 20u);
-  EXPECT_EQ(chosen_cells({}).size(), 20u);
-  EXPECT_EQ(chosen_cells({"caltech"}).size(), 5u);
+TEST(EbmTable, HasFourCellsOfEverySet) {
+  EXPECT_EQ(chosen_cells({}).size(), 16u);
+  EXPECT_EQ(chosen_cells({"caltech"}).size(), 4u);
+  for (const EbmCell& cell : chosen_cells({})) EXPECT_FALSE(std::isnan(cell.paper)) << cell.name();
+  EXPECT_EQ(ebm_cells().size(), 24u);  // and two that are not the paper's
   const auto two = chosen_cells({"caltech/dula", "omniglot/gwg"});
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].paper, -100.52);
@@ -302,6 +303,22 @@ TEST_F(EbmCells, ATunedCellKeepsItsStepSizes) {
   EXPECT_TRUE(fs::exists(work.folder / "static_mnist-dmala_tuned"));
 }
 
+TEST_F(EbmCells, ABoundedCellHasAPenaltyAndIsNoOther) {
+  double seen = 0;
+  EbmMakers makers = kMakers;
+  makers.network = [&](ResnetEnergy start, double penalty) {
+    seen = penalty;
+    return kMakers.network(std::move(start), penalty);
+  };
+  ASSERT_TRUE(work_on(cell, work, makers));
+  EXPECT_EQ(seen, 0);
+  cell = chosen_cells({"static_mnist/dmala_bounded"})[0];
+  EXPECT_EQ(cell.settings().at("adapt"), "true");
+  fs::rename(work.folder / "static_mnist-dmala", work.folder / "static_mnist-dmala_bounded");
+  EXPECT_THROW(work_on(cell, work, makers), UsageError);
+  EXPECT_EQ(seen, 1e-5);
+}
+
 EbmRecord made_up(const std::string& name, double low, double high) {
   EbmRecord record;
   record.cell = chosen_cells({name})[0];
@@ -372,6 +389,15 @@ TEST(EbmResults, TunedStepSizesAreNotThePapers) {
     return r.quantity == "step_size" && r.ours == 0.08;
   });
   EXPECT_TRUE(told);
+}
+
+TEST(EbmResults, BoundedEnergiesAreNotThePapers) {
+  const EbmRecord record = made_up("caltech/dmala_bounded", -91, -90);
+  const Results results = ebm_results({record}, EbmProtocol::full(), false, true);
+  EXPECT_FALSE(results.rows[0].paper);
+  EXPECT_EQ(results.rows[0].verdict, Verdict::not_published);
+  EXPECT_NE(results.rows[0].note.find("1e-05 times the mean square of f"), std::string::npos)
+      << results.rows[0].note;
 }
 
 TEST(EbmResults, SayWhatIsNotComplete) {

@@ -109,13 +109,32 @@ double loss(const PlainResnet& plain, Rows<const Symbol> data, Rows<const Symbol
   return sum;
 }
 
-TEST(ResnetLearning, TakesAdamsSteps) {
+// Of the network's part of log p.
+double mean_square(const PlainResnet& plain, Rows<const Symbol> x) {
+  const std::vector<double> m = means(x.cols);
+  double sum = 0;
+  for (int r = 0; r < x.rows; ++r) {
+    double f = plain.logp(values(x, r));
+    for (int i = 0; i < x.cols; ++i) {
+      const double p = m[static_cast<std::size_t>(i)];
+      f -= std::log(x[r][i] ? p : 1 - p);
+    }
+    sum += f * f / x.rows;
+  }
+  return sum;
+}
+
+void check_steps(double penalty) {
   const ResnetShape shape{3, 4, 2, 2, 1};
   ResnetEnergy energy = ResnetEnergy::random(shape, means(12), 8);
   // A large epsilon: without it a step would hardly depend on the size of the gradient.
-  const NetworkLearning options{0.8, 0.95, 0.3, 0.9};
+  const NetworkLearning options{0.8, 0.95, 0.3, 0.9, penalty};
   const auto network = torch_module().learn_resnet(energy, options, {});
   PlainResnet plain(energy);
+  const auto penalised = [&](const RowBuffer<Symbol>& data, const RowBuffer<Symbol>& samples) {
+    return loss(plain, data.view(), samples.view()) +
+           penalty * (mean_square(plain, data.view()) + mean_square(plain, samples.view()));
+  };
   std::vector<double> m(energy.parameters.size()), v(m.size()), average = plain.parameters();
   for (int t = 1; t <= 3; ++t) {
     const RowBuffer<Symbol> data = random_rows(20, 12, 10u + static_cast<unsigned>(t), 0.8),
@@ -126,9 +145,9 @@ TEST(ResnetLearning, TakesAdamsSteps) {
       double& p = plain.parameters()[k];
       const double at = p, step = 1e-5;
       p = at + step;
-      const double above = loss(plain, data.view(), samples.view());
+      const double above = penalised(data, samples);
       p = at - step;
-      const double g = (above - loss(plain, data.view(), samples.view())) / (2 * step);
+      const double g = (above - penalised(data, samples)) / (2 * step);
       p = at;
       m[k] = 0.8 * m[k] + 0.2 * g;
       v[k] = 0.95 * v[k] + 0.05 * g * g;
@@ -151,6 +170,11 @@ TEST(ResnetLearning, TakesAdamsSteps) {
   EXPECT_NEAR(logp_of(network->target(), x.view()[0]), plain.logp(values(x.view(), 0)), 1e-5);
   plain.parameters() = average;
   EXPECT_NEAR(logp_of(network->averaged(), x.view()[0]), plain.logp(values(x.view(), 0)), 1e-5);
+}
+
+TEST(ResnetLearning, TakesAdamsSteps) {
+  check_steps(0);
+  check_steps(0.3);
 }
 
 TEST(ResnetLearning, GoesOnAfterAStopAsIfThereHadBeenNone) {
@@ -191,6 +215,7 @@ TEST(ResnetLearning, RaisesTheDataAboveTheSamples) {
 
 TEST(ResnetLearning, RefusesWhatCannotBe) {
   EXPECT_THROW(torch_module().learn_resnet(small(1), {1, 0.9, 1e-8, 0.9}, {}), UsageError);
+  EXPECT_THROW(torch_module().learn_resnet(small(1), {0.9, 0.99, 1e-8, 0.9, -1}, {}), UsageError);
   ResnetEnergy bad = small(1);
   bad.parameters.pop_back();
   EXPECT_THROW(torch_module().resnet(bad, {}), DataError);

@@ -169,8 +169,7 @@ TEST(Script, OnAProcessorHasSinglePrecision) {
   EXPECT_THROW(torch_module().script(file, Domain::ordered({2, 3, 2}), {}), UsageError);
 }
 
-// Not an error that ends a run: the sampler counts and rejects such states.
-TEST(Script, ThatThrowsInARunGivesNoLogP) {
+TEST(Script, ThatThrowsInARunEndsIt) {
   const TestFolder folder;
   const auto script = load(script_file(folder, R"(
 def forward(self, x):
@@ -186,9 +185,14 @@ def forward(self, x):
   EXPECT_EQ(logp, 0);
   EXPECT_EQ(score.view()[0][1], 1);
   x.view()[0][2] = 1;
-  script->evaluate({0, 0, scratch}, x.view(), &logp, score.view());
-  EXPECT_TRUE(std::isnan(logp));
-  EXPECT_EQ(score.view()[0][1], 0);
+  try {
+    script->evaluate({0, 0, scratch}, x.view(), &logp, score.view());
+    ADD_FAILURE() << "no error";
+  } catch (const DataError& error) {
+    const std::string words = error.what();
+    EXPECT_NE(words.find("energy.pt could not be computed: "), std::string::npos) << words;
+    EXPECT_NE(words.find("one bit alone"), std::string::npos) << words;
+  }
 }
 
 TEST(Script, ServesEverySamplerThatNeedsNoMore) {

@@ -73,7 +73,13 @@ struct Validation {
   double seconds = 0;
 
   double log_likelihood() const { return mean_logp - log_z; }
+  // With a smaller effective sample size one chain makes up most of the estimate: log Z may be far
+  // higher, and the log-likelihood lower.
+  bool sound() const { return ess >= 2; }
 };
+
+// The highest log-likelihood, of sound ones if there are any; null when there is none.
+const Validation* best_of(const std::vector<Validation>& validations);
 
 class EbmLearning {
  public:
@@ -109,9 +115,8 @@ class EbmLearning {
 
   const std::vector<EbmInfo>& history() const { return history_; }
   const std::vector<Validation>& validations() const { return validations_; }
-  // The validation with the highest log-likelihood, and the averaged parameters then. Null and
-  // empty before the first one.
-  const Validation* best() const;
+  // The best validation, and the averaged parameters then. Null and empty before the first one.
+  const Validation* best() const { return best_of(validations_); }
   const std::vector<float>& best_parameters() const { return best_parameters_; }
 
   // Entries of the buffer, those that moved in the last iteration first; at most all of them.

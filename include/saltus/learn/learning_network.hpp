@@ -19,9 +19,12 @@ class LearningNetwork {
   virtual const Target& averaged() const = 0;
 
   // One step of Adam down the gradient of
-  //   loss = mean over samples of log p - mean over data of log p,
+  //   loss = mean over samples of log p - mean over data of log p
+  //          + c (mean over samples of f^2 + mean over data of f^2),
   // then average <- decay average + (1 - decay) parameters. Throws DataError when a log p is not
-  // finite.
+  // finite. f is the network's part of log p; c > 0 keeps it from growing without bounds, as chains
+  // that hardly move let it (Du & Mordatch, "Implicit generation and modeling with energy-based
+  // models", NeurIPS 2019, section 3.3).
   struct Means {
     double data = 0, samples = 0;  // of log p
   };
