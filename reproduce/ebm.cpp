@@ -298,10 +298,11 @@ void add_findings(const std::vector<EbmRecord>& records, bool finished, Results&
     if (r.evaluation) {
       done.push_back(fmt::format("{} {}", r.cell.name(), interval_text(*r.evaluation)));
     } else {
-      open.push_back(!r.failure.empty() ? r.cell.name() + " (failed)"
-                     : r.begun()        ? fmt::format("{} (at iteration {})", r.cell.name(),
+      open.push_back(!r.problem.empty()   ? fmt::format("{} ({})", r.cell.name(), r.problem)
+                     : !r.failure.empty() ? r.cell.name() + " (failed)"
+                     : r.begun()          ? fmt::format("{} (at iteration {})", r.cell.name(),
                                                r.history.empty() ? 0 : r.history.back().iteration)
-                                        : r.cell.name());
+                                          : r.cell.name());
     }
   }
   if (!done.empty()) {

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEvaluation = "evaluation.json";
 constexpr const char* kFailure = "failure.txt";
+constexpr const char* kProblem = "problem.txt";
 constexpr const char* kNotes = "notes.txt";
 
 // Of the bounded cells: of no weight among values of f of some hundreds, as they are when learning
@@ -158,7 +159,7 @@ class Worker {
 
   bool go() {
     if (failure().empty() && !learn()) return false;
-    return !run_->learning().best() || evaluate();
+    return !run_->learning().best() || evaluate_or_tell();
   }
 
  private:
@@ -201,6 +202,17 @@ class Worker {
       std::copy_n(from.view()[r % from.view().rows], from.view().cols, states.view()[r]);
     }
     return states;
+  }
+
+  // What goes wrong is noted; the next call tries again.
+  bool evaluate_or_tell() {
+    fs::remove(folder_ / kProblem);
+    try {
+      return evaluate();
+    } catch (const DataError& e) {
+      replace_file(folder_ / kProblem, e.what());
+      return true;
+    }
   }
 
   bool evaluate() {
@@ -378,6 +390,7 @@ EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {
   }
   record.evaluation = read_evaluation(own / kEvaluation);
   record.failure = text_of(own / kFailure);
+  record.problem = text_of(own / kProblem);
   std::istringstream notes(text_of(own / kNotes));
   for (std::string note; std::getline(notes, note);) record.notes.push_back(note);
   fs::path picture = own / "samples.png";

@@ -91,6 +91,7 @@ struct EbmRecord {
   std::vector<Validation> validations;
   std::optional<EbmEvaluation> evaluation;
   std::string failure;             // of learning, where it failed
+  std::string problem;             // of the evaluation, where there was one
   std::vector<std::string> notes;  // that belong to all numbers from this data set
   std::vector<std::byte> samples;  // a PNG file
 

@@ -157,6 +157,9 @@ Results run_text(Context& context) {
     if (run == 0) all.tasks = tasks;
   }
   all.missing = cells.missing();
+  if (alphas.empty()) {  // DULA and DMALA wait for their step size
+    all.missing += 2 * context.seeds() * static_cast<int>(all.tasks.size());
+  }
   return text_results(all, context.quick());
 }
 

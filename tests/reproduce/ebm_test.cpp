@@ -285,6 +285,24 @@ TEST_F(EbmCells, AFailureIsEvaluatedInSlices) {
   EXPECT_EQ(parts.evaluation->reverse, whole.reverse);
 }
 
+// The cells after it are not to suffer, and it can be tried again.
+TEST_F(EbmCells, AProblemOfTheEvaluationIsNoted) {
+  EbmMakers makers = kMakers;
+  makers.target = [](const ResnetEnergy&) -> std::unique_ptr<Target> {
+    throw DataError("there is no memory");
+  };
+  ASSERT_TRUE(work_on(cell, work, makers));
+  const EbmRecord record = read_record(cell, work.folder);
+  EXPECT_FALSE(record.evaluation);
+  const Results results = ebm_results({record}, work.protocol, true, true);
+  EXPECT_NE(results.findings.back().find("static_mnist/dmala (there is no memory)"),
+            std::string::npos)
+      << results.findings.back();
+  ASSERT_TRUE(work_on(cell, work, kMakers));
+  EXPECT_TRUE(read_record(cell, work.folder).evaluation);
+  EXPECT_EQ(read_record(cell, work.folder).problem, "");
+}
+
 // What another protocol left, a failure above all, is not taken for this one's.
 TEST_F(EbmCells, AFailureOfAnotherProtocolIsRefused) {
   LinearNetwork::fail_at = 10;  // before any validation
