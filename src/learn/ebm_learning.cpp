@@ -14,9 +14,9 @@ namespace saltus {
 namespace {
 
 constexpr std::uint64_t kEvaluationSeed = 777;
-// By which the tuned value follows an iteration's acceptance: models change over hundreds of
-// iterations, and the acceptance of a few thousand proposals is known to a hundredth.
-constexpr double kGain = 0.05;
+// By which the tuned value follows an iteration's acceptance, which is known to a hundredth from a
+// few thousand proposals. A network can become a thousand times as steep within fifty iterations.
+constexpr double kGain = 0.25;
 
 // Parts of the work that must not share random numbers: seeds of their own.
 enum class Part : std::uint32_t { order, bits, buffer, chains, validation };
@@ -190,7 +190,9 @@ void EbmLearning::sample(EbmInfo& info) {
 void EbmLearning::tune(double acceptance) {
   if (!tunable_) return;
   const Sampler::Tuning tuning = *tunable_->tuning();
-  tuned_ = std::clamp(tuned_ + kGain * (acceptance - tuning.acceptance), tuning.low, tuning.high);
+  // In proportion to itself where it is large: that is how it goes with the energy's steepness.
+  const double gain = kGain * (1 + std::abs(tuned_));
+  tuned_ = std::clamp(tuned_ + gain * (acceptance - tuning.acceptance), tuning.low, tuning.high);
   sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
 }
 
