@@ -24,4 +24,9 @@ inline Measured measured(std::span<const double> runs) {
   return m;
 }
 
+// It is not zero, by two standard errors.
+inline bool clearly(const Measured& m) {
+  return m.error && std::abs(m.mean) > 2 * *m.error;
+}
+
 }  // namespace saltus::reproduce
