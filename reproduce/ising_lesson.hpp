@@ -1,0 +1,99 @@
+// Learning the couplings of an Ising lattice from samples of it.
+//
+// The truth is log p(s) = s'Js with J = 0.25 A, A the adjacency matrix of a torus. A dense G, of
+// which nothing is known, learns by persistent contrastive divergence; J is (G + G')/2, and its
+// error the root of the mean over all entries of (J - truth)^2, natural log.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reproduce/experiment.hpp"
+#include "saltus/core/rows.hpp"
+
+namespace saltus::reproduce::ising_learning {
+
+inline constexpr double kCoupling = 0.25, kPenalty = 0.01, kRate = 1e-3, kDeviation = 0.01;
+inline constexpr std::uint64_t kSweeps = 1600;  // of the data: 1,000,000 updates of 625 sites
+
+// How large everything is.
+struct Scale {
+  int side, samples, batch, chains;
+  std::uint64_t steps;       // of the sampler in an iteration
+  std::uint64_t iterations;  // of the comparison, and of the one by numbers of steps
+  std::uint64_t short_iterations;
+  std::uint64_t gibbs_iterations;  // they cost less
+  std::uint64_t every;             // iterations between two points of a curve
+  std::vector<std::uint64_t> numbers_of_steps;
+};
+
+Scale full_scale();
+Scale quick_scale();
+
+struct Entrant {
+  std::string label, sampler;
+  double alpha = NAN;  // where it has a step size
+
+  std::string name() const;
+  Json setting() const;
+  bool gradient() const { return label == "DMALA" || label == "DULA"; }
+};
+
+// Samples of the truth: each a chain of its own, from fair coins, by single-site Gibbs updates in
+// the order of the sites.
+RowBuffer<Symbol> draw_data(Context& context, const Scale& scale, std::uint64_t seed);
+
+// Mean over samples and edges of the product of two neighbours.
+double mean_product(const Scale& scale, Rows<const Symbol> data);
+
+// How far couplings G are from the truth.
+struct Distance {
+  double log_rmse = 0;
+  double on_edges = 0;   // mean coupling of neighbours
+  double elsewhere = 0;  // root mean square of all others
+};
+
+class Truth {
+ public:
+  explicit Truth(const Scale& scale);
+  // TrainableIsing keeps G symmetric: it is J.
+  Distance to(std::span<const float> g) const;
+  double log_rmse_of_zero() const { return to(std::vector<float>(couplings_.size())).log_rmse; }
+
+ private:
+  std::vector<double> couplings_;
+};
+
+// One run of learning.
+struct Curve {
+  std::vector<double> iterations, seconds, log_rmse;  // the start first
+  double acceptance = 0, proposed = 0;                // means over all steps
+  Distance last;
+  std::string failure;  // why it ended early, if it did
+
+  // True when the error grew again, by more than it wavers.
+  bool turned() const { return log_rmse.back() > log_rmse[least()] + 0.05; }
+  std::string turn_text() const;
+  // When it first was at a value, in `unit`; NaN: never.
+  double first_at(double value, const std::vector<double>& unit) const;
+  // The least error up to a moment.
+  double best_until(double moment, const std::vector<double>& unit) const;
+
+ private:
+  std::size_t least() const;
+};
+
+// What every run on the same data shares.
+struct Lesson {
+  const Scale& scale;
+  const Truth& truth;
+  Rows<const Symbol> data;
+  std::uint64_t seed;
+};
+
+Curve learn(Context& context, const Lesson& lesson, const Entrant& entrant, std::uint64_t steps,
+            std::uint64_t iterations);
+
+}  // namespace saltus::reproduce::ising_learning
