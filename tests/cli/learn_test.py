@@ -169,15 +169,9 @@ class Resume(LearnTest):
 
 class Refusals(LearnTest):
     def refused(self, status, *arguments, says=()):
-        before = self.files()
-        done = self.saltus("learn", *arguments)
-        self.assertEqual(done.status, status, str(done))
-        self.assertTrue(done.err.startswith("saltus: "), str(done))
-        self.assertEqual(done.err.count("\n"), 1, str(done))
-        self.assertEqual(done.out, "")
+        line = self.refusal(status, "learn", *arguments)
         for text in says:
-            self.assertIn(text, done.err)
-        self.assertEqual(self.files(), before)
+            self.assertIn(text, line)
 
     def test_options(self):
         self.write("d.csv", bits(50, 8))

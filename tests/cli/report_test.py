@@ -208,13 +208,7 @@ class Places(ReportTest):
         self.assertEqual(sorted(os.listdir(self.path("sub"))), ["d.html", "d.npz"])
 
     def refused(self, status, *arguments):
-        before = self.files()
-        done = self.saltus("report", *arguments)
-        self.assertEqual(done.status, status, str(done))
-        self.assertEqual(done.out, "")
-        self.assertEqual(len(done.err.splitlines()), 1, str(done))
-        self.assertEqual(self.files(), before)
-        return done.err
+        return self.refusal(status, "report", *arguments)
 
     def test_refusals(self):
         self.sample("d.npz", "bernoulli")

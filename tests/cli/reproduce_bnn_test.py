@@ -24,11 +24,7 @@ def has_compas():
 
 class Refusals(CliTest):
     def refused(self, status, *arguments):
-        done = self.saltus("reproduce", *arguments)
-        self.assertEqual(done.status, status, str(done))
-        self.assertEqual(len(done.err.splitlines()), 1, str(done))
-        self.assertEqual(self.files(), [])
-        return done.err
+        return self.refusal(status, "reproduce", *arguments)
 
     def test_refusals(self):
         self.assertIn("compas, news, adult, blog", self.refused(USAGE, "bnn", "--only", "mnist"))

@@ -3,8 +3,6 @@
 import math
 import os
 import re
-import signal
-import time
 
 import saltus_cli
 from saltus_cli import CliTest, strict_json
@@ -122,16 +120,7 @@ class QuickRun(CliTest):
 
 class Interrupt(CliTest):
     def test_leaves_nothing(self):
-        process = self.begin("reproduce", NAME)
-        end = time.monotonic() + 20
-        while not self.files() and time.monotonic() < end:
-            time.sleep(0.02)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=saltus_cli.TIMEOUT)
-        self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
-        self.assertEqual(out, b"")
-        self.assertEqual(self.files(), [])
+        self.leaves_nothing_when_interrupted("reproduce", NAME)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 import os
 import re
-import signal
-import time
 
 import saltus_cli
 from saltus_cli import CliTest, strict_json
@@ -234,13 +232,7 @@ class Ising(ReproduceTest):
 
 class Refusals(ReproduceTest):
     def refused(self, status, *arguments):
-        before = self.files()
-        done = self.saltus("reproduce", *arguments)
-        self.assertEqual(done.status, status, str(done))
-        self.assertEqual(done.out, "")
-        self.assertEqual(len(done.err.splitlines()), 1, str(done))
-        self.assertEqual(self.files(), before)
-        return done.err
+        return self.refusal(status, "reproduce", *arguments)
 
     def test_refusals(self):
         self.assertIn("theory", self.refused(USAGE, "alchemy"))
@@ -253,16 +245,7 @@ class Refusals(ReproduceTest):
         self.assertIn("taken", self.refused(CANNOT_CREATE, "theory", "--quick", "--out", "taken/below"))
 
     def test_an_interrupt_leaves_nothing(self):
-        process = self.begin("reproduce", "ising", "--seeds", 200)
-        end = time.monotonic() + 20
-        while not self.files() and time.monotonic() < end:
-            time.sleep(0.02)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=saltus_cli.TIMEOUT)
-        self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
-        self.assertEqual(out, b"")
-        self.assertEqual(self.files(), [])
+        self.leaves_nothing_when_interrupted("reproduce", "ising", "--seeds", 200)
 
 
 if __name__ == "__main__":

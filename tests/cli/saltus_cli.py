@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -100,6 +101,18 @@ class CliTest(unittest.TestCase):
         self.assertEqual(done.status, 0, str(done))
         return done
 
+    def refusal(self, status, *arguments, **kw):
+        """Runs and insists on this exit status, nothing on stdout and no change of files; returns the one line on
+        stderr."""
+        before = self.files()
+        done = self.saltus(*arguments, **kw)
+        self.assertEqual(done.status, status, str(done))
+        self.assertEqual(done.out, "", str(done))
+        self.assertTrue(done.err.startswith("saltus: "), str(done))
+        self.assertEqual(len(done.err.splitlines()), 1, str(done))
+        self.assertEqual(self.files(), before)
+        return done.err
+
     def summary(self, *arguments, **kw):
         """The JSON of `saltus sample ... --json`."""
         return strict_json(self.good("sample", *arguments, "--json", **kw).out)
@@ -110,6 +123,18 @@ class CliTest(unittest.TestCase):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self._end, process)
         return process
+
+    def leaves_nothing_when_interrupted(self, *arguments):
+        process = self.begin(*arguments)
+        end = time.monotonic() + 20
+        while not self.files() and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
+        self.assertEqual(out, b"")
+        self.assertEqual(self.files(), [])
 
     @staticmethod
     def _end(process):

@@ -5,45 +5,15 @@
 
 #include "cuda/binary_network_energy.hpp"
 #include "cuda/binary_network_on_cuda.hpp"
+#include "cuda_fixture.hpp"
+#include "made_up_regression.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/core/philox.hpp"
 #include "saltus/target/mini_batch.hpp"
 
 namespace saltus::cuda {
 namespace {
 
-bool no_device() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
-}
-
-#define SKIP_WITHOUT_DEVICE() \
-  if (no_device()) GTEST_SKIP() << "there is no GPU"
-
-RegressionRows made_up_rows(int rows, int features, std::uint32_t which = 0) {
-  const Stream s(31, which, 0, Purpose::check);
-  RegressionRows data;
-  data.features = features;
-  for (int k = 0; k < rows * features; ++k) {
-    data.x.push_back(
-        static_cast<float>(std::sqrt(12.0) * (s.uniform(static_cast<std::uint32_t>(k)) - 0.5)));
-  }
-  for (int r = 0; r < rows; ++r) {
-    data.y.push_back(s.uniform(0x10000000u + static_cast<std::uint32_t>(r)) < 0.4 ? 1.0f : 0.0f);
-  }
-  return data;
-}
-
-RowBuffer<Symbol> random_states(int rows, int dim, std::uint64_t seed = 1) {
-  RowBuffer<Symbol> x(rows, dim);
-  for (int r = 0; r < rows; ++r) {
-    const Stream s(seed, static_cast<std::uint32_t>(r), 0, Purpose::start);
-    for (int i = 0; i < dim; ++i) {
-      x.view()[r][i] = static_cast<Symbol>(s.word(static_cast<std::uint32_t>(i)) >> 31);
-    }
-  }
-  return x;
-}
+using CudaBinaryNetwork = CudaFixture;
 
 struct Results {
   std::vector<double> logp;
@@ -146,13 +116,11 @@ void compare(const Shape& s, Way way) {
   }
 }
 
-TEST(BinaryNetworkOnCuda, LogpAndScoreAreTheHosts) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(CudaBinaryNetwork, LogpAndScoreAreTheHosts) {
   for (const Shape& s : kShapes) compare(s, Way::products);
 }
 
-TEST(BinaryNetworkOnCuda, FusedLogpAndScoreAreTheHosts) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(CudaBinaryNetwork, FusedLogpAndScoreAreTheHosts) {
   for (const Shape& s : kShapes) compare(s, Way::fused);
   compare({29, 16, 512, 1}, Way::fused);
   compare({500, 58, 500, 50}, Way::fused);
@@ -161,16 +129,14 @@ TEST(BinaryNetworkOnCuda, FusedLogpAndScoreAreTheHosts) {
   EXPECT_TRUE(BinaryNetworkEnergy(network.rows(), network.options()).fused());
 }
 
-TEST(BinaryNetworkOnCuda, MiniBatchesAreTheHosts) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(CudaBinaryNetwork, MiniBatchesAreTheHosts) {
   compare({1000, 13, 500, 5, 10}, Way::products);
   compare({1000, 13, 500, 5, 500}, Way::products);
   compare({4887, 88, 100, 3, 100}, Way::products);
   compare({33, 3, 5, 2, 33}, Way::products);
 }
 
-TEST(BinaryNetworkOnCuda, FewerRowsThanPreparedFor) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(CudaBinaryNetwork, FewerRowsThanPreparedFor) {
   const BinaryNetwork network(made_up_rows(3000, 13), {500, 100, 0});
   BinaryNetworkEnergy energy(network.rows(), network.options());
   const int dim = network.domain().dim();
@@ -181,8 +147,7 @@ TEST(BinaryNetworkOnCuda, FewerRowsThanPreparedFor) {
   EXPECT_NEAR(one.logp[0], all.logp[7], tolerance);
 }
 
-TEST(BinaryNetworkOnCuda, TargetEvaluatesAndPredicts) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(CudaBinaryNetwork, TargetEvaluatesAndPredicts) {
   const Shape s{1000, 13, 500, 9};
   const BinaryNetwork network(made_up_rows(s.rows, s.features), {s.hidden, 100, 0});
   const auto target = binary_network_on_cuda(network);

@@ -8,6 +8,7 @@
 #include "cuda/chains.hpp"
 #include "cuda/cuda_target.hpp"
 #include "cuda/rbm_on_cuda.hpp"
+#include "cuda_fixture.hpp"
 #include "resume.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/state_table.hpp"
@@ -17,16 +18,7 @@
 namespace saltus {
 namespace {
 
-class Cuda : public testing::Test {
- protected:
-  void SetUp() override {
-    int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
-      GTEST_SKIP() << "no NVIDIA GPU here: " << cudaGetErrorString(status);
-    }
-  }
-};
+using Cuda = CudaFixture;
 using CudaEnergy = Cuda;
 using CudaSteps = Cuda;
 using CudaAnnealing = Cuda;

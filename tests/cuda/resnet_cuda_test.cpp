@@ -1,11 +1,11 @@
 // The paper's residual network on a GPU, by the fused kernel and by libtorch, against the
 // processor.
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <iostream>
 
+#include "cuda_fixture.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/torch/module.hpp"
@@ -13,16 +13,7 @@
 namespace saltus {
 namespace {
 
-class CudaResnet : public testing::Test {
- protected:
-  void SetUp() override {
-    int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
-      GTEST_SKIP() << "no NVIDIA GPU here: " << cudaGetErrorString(status);
-    }
-  }
-};
+using CudaResnet = CudaFixture;
 
 // Weights so many times as large as at the start of learning: with 2, gradients are of a size that
 // matters.

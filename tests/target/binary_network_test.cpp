@@ -6,8 +6,8 @@
 #include <functional>
 #include <numeric>
 
+#include "made_up_regression.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/core/philox.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/run/ensemble.hpp"
@@ -16,32 +16,6 @@
 
 namespace saltus {
 namespace {
-
-// Features of unit variance, targets 0 and 1.
-RegressionRows made_up_rows(int rows, int features, std::uint32_t which = 0) {
-  const Stream s(31, which, 0, Purpose::check);
-  RegressionRows data;
-  data.features = features;
-  for (int k = 0; k < rows * features; ++k) {
-    data.x.push_back(
-        static_cast<float>(std::sqrt(12.0) * (s.uniform(static_cast<std::uint32_t>(k)) - 0.5)));
-  }
-  for (int r = 0; r < rows; ++r) {
-    data.y.push_back(s.uniform(0x10000000u + static_cast<std::uint32_t>(r)) < 0.4 ? 1.0f : 0.0f);
-  }
-  return data;
-}
-
-RowBuffer<Symbol> random_states(int rows, int dim, std::uint64_t seed = 1) {
-  RowBuffer<Symbol> x(rows, dim);
-  for (int r = 0; r < rows; ++r) {
-    const Stream s(seed, static_cast<std::uint32_t>(r), 0, Purpose::start);
-    for (int i = 0; i < dim; ++i) {
-      x.view()[r][i] = static_cast<Symbol>(s.word(static_cast<std::uint32_t>(i)) >> 31);
-    }
-  }
-  return x;
-}
 
 // The formula at the head of binary_network.hpp, for any real values v of the coordinates.
 double by_formula(const RegressionRows& data, int hidden, double temperature,
