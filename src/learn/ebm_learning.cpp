@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "learn/step_totals.hpp"
@@ -284,7 +285,7 @@ void EbmLearning::finish_validation() {
   v.seconds = estimation_->seconds;
   v.mean_logp = mean_logp(network_.averaged(), valid_.view(), plan_.threads);
   estimation_.reset();
-  if (v.log_likelihood() > 0) {
+  if (v.sound() && !v.possible()) {
     throw DataError(
         "after " + std::to_string(iteration_) + " iterations the validation log-likelihood is " +
         std::to_string(v.log_likelihood()) +
@@ -297,7 +298,9 @@ void EbmLearning::finish_validation() {
 }
 
 const Validation* best_of(const std::vector<Validation>& validations) {
-  const auto rank = [](const Validation& v) { return std::pair(v.sound(), v.log_likelihood()); };
+  const auto rank = [](const Validation& v) {
+    return std::tuple(v.sound(), v.possible(), v.log_likelihood());
+  };
   const auto found =
       std::max_element(validations.begin(), validations.end(),
                        [&](const Validation& a, const Validation& b) { return rank(a) < rank(b); });

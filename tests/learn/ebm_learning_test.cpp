@@ -259,6 +259,8 @@ TEST(EbmLearning, TrustsValidationsOfMoreThanOneChain) {
   all.push_back(validation(5, -97, 40));
   all.push_back(validation(6, -60, 1));
   EXPECT_EQ(best_of(all)->iteration, 4u);
+  all = {validation(1, -90, 1.5), validation(2, 30, 1)};
+  EXPECT_EQ(best_of(all)->iteration, 1u);  // above 0 is impossible
 }
 
 // The learned energy, best parameters, in both directions.
@@ -453,10 +455,11 @@ TEST(EbmLearning, ValidatesWithAnExactKernelOnly) {
 // A model under which every image has a probability above 1 is none: annealing that cannot reach
 // its mass says so. All averaged parameters are large: mass sits at all ones, but with few betas
 // and the chains of a base at 0.01 the estimate of log Z stays far too low.
-TEST(EbmLearning, StopsAtALikelihoodAboveZero) {
+// Validates a network of which annealing with two betas finds nothing, with so many chains.
+void validate_far_off(int chains, std::vector<Validation>& seen) {
   EbmPlan plan = Lesson::small_plan();
   plan.iterations = plan.validate_every = 1;
-  plan.validation_betas = 2;
+  plan.validation_betas = 2, plan.validation_chains = chains;
   Lesson lesson(plan);
   const std::vector<double> low(kPixels, 0.01);
   FakeNetwork network(low);
@@ -468,13 +471,22 @@ TEST(EbmLearning, StopsAtALikelihoodAboveZero) {
                        make_sampler("dmala", target, {{"step_size", "0.3"}}), plan);
   learning.step();
   network.set_averaged(5);
+  learning.validate();
+  seen = learning.validations();
+}
+
+TEST(EbmLearning, StopsAtALikelihoodAboveZero) {
+  std::vector<Validation> seen;
   try {
-    learning.validate();
-    FAIL() << "it went on";
+    validate_far_off(20, seen);
+    FAIL() << "it went on with " << seen[0].ess;
   } catch (const DataError& e) {
     EXPECT_NE(std::string(e.what()).find("validation log-likelihood"), std::string::npos);
   }
-  EXPECT_TRUE(learning.validations().empty());
+  // Of one chain alone it says nothing.
+  validate_far_off(80, seen);
+  EXPECT_LT(seen.at(0).ess, 2);
+  EXPECT_GT(seen[0].log_likelihood(), 0);
 }
 
 TEST(EbmLearning, SaysWhenLearningFails) {

@@ -76,9 +76,11 @@ struct Validation {
   // With a smaller effective sample size one chain makes up most of the estimate: log Z may be far
   // higher, and the log-likelihood lower.
   bool sound() const { return ess >= 2; }
+  // Probabilities of discrete data are at most 1.
+  bool possible() const { return log_likelihood() <= 0; }
 };
 
-// The highest log-likelihood, of sound ones if there are any; null when there is none.
+// The highest log-likelihood, of sound and possible ones if there are any; null when there is none.
 const Validation* best_of(const std::vector<Validation>& validations);
 
 class EbmLearning {
@@ -109,8 +111,8 @@ class EbmLearning {
   // True when the next thing to do is to validate: step() must wait for it.
   bool validation_due() const;
   // Goes on with the validation until it is complete, or until `proceed`, told which part is done,
-  // returns false. True when it is complete. Throws DataError when the log-likelihood is above 0,
-  // which that of discrete data cannot be: log Z is then far off, and learning has gone wrong.
+  // returns false. True when it is complete. Throws DataError when a sound log-likelihood is above
+  // 0, which that of discrete data cannot be: log Z is then far off, and learning has gone wrong.
   bool validate(const std::function<bool(double done)>& proceed = {});
 
   const std::vector<EbmInfo>& history() const { return history_; }
