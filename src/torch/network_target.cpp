@@ -36,8 +36,7 @@ std::string first_words(const std::exception& error) {
     const std::string line = text.substr(begin, end - begin);
     begin = end + 1;
     if (line.rfind("Exception raised from", 0) == 0 || line.rfind("frame #", 0) == 0) break;
-    if (line.find("Error: ") != std::string::npos) return line;
-    if (words.empty()) words = line;
+    if (words.empty() || line.find("Error: ") != std::string::npos) words = line;
   }
   return words;
 }
