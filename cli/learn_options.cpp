@@ -140,16 +140,8 @@ void LearnOptions::add_common() {
       .add_option("--threads", r.plan.threads,
                   "Threads (default: all cores); never changes the model")
       ->check(CLI::Range(1, 4096));
-  command_.add_flag("--json", r.json, "Print the summary as JSON, and nothing else");
-  command_.add_option("--checkpoint", r.checkpoint, "Save here now and then")->type_name("FILE");
-  command_.add_option("--checkpoint-every", r.checkpoint_every, "Seconds between checkpoints")
-      ->capture_default_str()
-      ->check(finite_number(0));
-  command_.add_option("--resume", r.resume, "Go on with what this checkpoint holds")
-      ->type_name("FILE");
-  command_.add_option("--time", r.time_limit, "Stop after so many seconds")
-      ->type_name("SECONDS")
-      ->check(finite_number(1e-9));
+  r.add_options(command_, {"Save here now and then", "Go on with what this checkpoint holds",
+                           "Stop after so many seconds"});
 }
 
 bool LearnOptions::was_given(const char* name) const {
@@ -213,11 +205,7 @@ LearnRequest LearnOptions::resumed(const LearnRequest& r) const {
   if (was_given("--data")) saved.data = r.data;
   if (was_given("--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
-  saved.resume = r.resume;
-  saved.checkpoint = was_given("--checkpoint") ? r.checkpoint : r.resume;
-  saved.checkpoint_every = r.checkpoint_every;
-  saved.time_limit = r.time_limit;
-  saved.json = r.json;
+  static_cast<RunControl&>(saved) = r.going_on();
   check_files(saved);
   return saved;
 }

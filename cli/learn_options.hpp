@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "run_control.hpp"
 #include "saltus/learn/contrastive_divergence.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus::cli {
 
-struct LearnRequest {
+struct LearnRequest : RunControl {
   // What determines the model; kept in the checkpoint.
   std::string kind;  // rbm or ising
   std::string data;
@@ -22,11 +23,6 @@ struct LearnRequest {
   LearningPlan plan;
   std::uint64_t iterations = 0, epochs = 0;  // one of them; iterations when all is known
   std::string out;
-
-  // What does not determine it.
-  std::string checkpoint, resume;
-  double checkpoint_every = 10, time_limit = 0;
-  bool json = false;
 };
 
 // Binds the options of 'saltus learn rbm' or 'saltus learn ising' to the request.

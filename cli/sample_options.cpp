@@ -86,17 +86,9 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
       ->type_name("draws|moments");
   command.add_option("--out", r.out, "Write the draws: FILE.nc, FILE.npz or FILE.csv")
       ->type_name("FILE");
-  command.add_flag("--json", r.json, "Print the summary as JSON, and nothing else");
-  command.add_option("--checkpoint", r.checkpoint, "Save the run here between rounds")
-      ->type_name("FILE");
-  command.add_option("--checkpoint-every", r.checkpoint_every, "Seconds between checkpoints")
-      ->capture_default_str()
-      ->check(finite_number(0));
-  command.add_option("--resume", r.resume, "Continue the run saved in this checkpoint")
-      ->type_name("FILE");
-  command.add_option("--time", r.time_limit, "Stop after the round that passes this many seconds")
-      ->type_name("SECONDS")
-      ->check(finite_number(1e-9));
+  r.add_options(command,
+                {"Save the run here between rounds", "Continue the run saved in this checkpoint",
+                 "Stop after the round that passes this many seconds"});
 }
 
 SampleRequest SampleOptions::request() {
@@ -136,11 +128,7 @@ SampleRequest SampleOptions::request() {
   if (was_given("--init")) throw UsageError("--init has no place in a run that is continued");
   if (was_given("--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
-  saved.resume = r.resume;
-  saved.checkpoint = was_given("--checkpoint") ? r.checkpoint : r.resume;
-  saved.checkpoint_every = r.checkpoint_every;
-  saved.time_limit = r.time_limit;
-  saved.json = r.json;
+  static_cast<RunControl&>(saved) = r.going_on();
   check(saved);
   return saved;
 }

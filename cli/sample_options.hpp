@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "model_options.hpp"
+#include "run_control.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus::cli {
 
-struct SampleRequest {
+struct SampleRequest : RunControl {
+  SampleRequest() { checkpoint_every = 1; }
+
   // What determines the draws; kept in the checkpoint.
   ModelRequest model;      // when resuming, device and precision alone
   std::string model_text;  // the model's complete JSON
@@ -23,11 +26,6 @@ struct SampleRequest {
   int kept = 0;  // coordinates whose draws are kept: all of them, or evenly spread ones
 
   std::string init = "random";  // done with when a checkpoint is written
-
-  // What does not determine them.
-  std::string checkpoint, resume;
-  double checkpoint_every = 1, time_limit = 0;
-  bool json = false;
 };
 
 // KEY=VALUE texts as settings. Throws UsageError.
