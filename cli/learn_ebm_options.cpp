@@ -58,7 +58,7 @@ LearnEbmRequest read_description(const std::string& text, const std::string& sou
     plan.iterations = long_count("iterations", 1);
     plan.validate_every = long_count("validate_every", 0);
     plan.validation_betas = count("validation_betas", 2);
-    plan.validation_chains = count("validation_chains", 2);
+    plan.validation_chains = count("validation_chains", 4);
     plan.seed = parse_seed(d.string("seed"));
     r.device = d.string("device");
     r.precision = d.string("precision");
@@ -144,7 +144,7 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       ->check(finite_number(0));
   command_
       .add_option("--energy-penalty", r.network.energy_penalty,
-                  "Weight of the mean square of f in the loss, say 1e-5: bounds how steep it gets")
+                  "Weight of the mean squares of f in the loss, say 1e-5: keeps f from growing")
       ->capture_default_str()
       ->check(finite_number(0));
   command_
@@ -157,7 +157,7 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       ->check(CLI::Range(2, kMostRows));
   command_.add_option("--validation-chains", plan.validation_chains, "Its chains")
       ->capture_default_str()
-      ->check(CLI::Range(2, kMostRows));
+      ->check(CLI::Range(4, kMostRows));
   command_.add_option("--seed", seed_, "Random seed, 0 to 2^64 - 1")->capture_default_str();
 }
 

@@ -1,4 +1,5 @@
-// How a long command saves itself, goes on and stops: options that never change its result.
+// How a long command saves itself, goes on and stops: options that do not determine the draws or
+// the model.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -96,10 +96,12 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   for (const std::string& note : record.notes) row.note += note + " ";
   if (!record.cell.published()) {
     row.note += "Not in the paper: the step size follows the acceptance, towards 57.4 %";
-    row.note +=
-        record.cell.penalty > 0
-            ? fmt::format(", and the loss has {} times the mean square of f.", record.cell.penalty)
-            : ".";
+    row.note += record.cell.penalty > 0
+                    ? fmt::format(
+                          ", and the loss has {} times the mean squares of f over data and over "
+                          "chains.",
+                          record.cell.penalty)
+                    : ".";
     return row;
   }
   row.paper = record.cell.paper;
@@ -295,7 +297,7 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
 void add_findings(const std::vector<EbmRecord>& records, bool finished, Results& results) {
   std::vector<std::string> done, open;
   for (const EbmRecord& r : records) {
-    if (r.evaluation) {
+    if (r.evaluation && r.problem.empty()) {
       done.push_back(fmt::format("{} {}", r.cell.name(), interval_text(*r.evaluation)));
     } else {
       open.push_back(!r.problem.empty()   ? fmt::format("{} ({})", r.cell.name(), r.problem)

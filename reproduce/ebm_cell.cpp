@@ -178,6 +178,8 @@ class Worker {
                 : fmt::format("{}: validation after {} iterations, {:.0f} %", cell_.name(),
                               learning.iteration(), 100 * now.validated));
       });
+    } catch (const ComputationError&) {
+      throw;
     } catch (const DataError& e) {
       replace_file(folder_ / kFailure, e.what());
       return true;

@@ -1,6 +1,4 @@
 // The Ising model at other couplings.
-#include <algorithm>
-
 #include "reproduce/ising_exact.hpp"
 #include "reproduce/ising_runs.hpp"
 #include "reproduce/measured.hpp"
@@ -9,7 +7,6 @@ namespace saltus::reproduce::ising {
 namespace {
 
 using report::Plot;
-using report::Series;
 
 constexpr std::uint64_t kLongSteps = 125'000;
 

@@ -184,8 +184,9 @@ __device__ inline std::uint32_t pair_of(float a, float b) {
   const __half2 h = __floats2half2_rn(a, b);
   return *reinterpret_cast<const std::uint32_t*>(&h);
 }
-// What is beyond the range becomes the largest number within: a proposal needs some finite score,
-// and the Metropolis test makes up for its being another.
+// What is beyond the range becomes the largest number within. A proposal needs some finite score:
+// the Metropolis test makes up for its being another, and DULA, which has none, makes other steps
+// there. NaN does not occur, as operands are finite.
 __device__ inline std::uint32_t bounded_pair_of(float a, float b) {
   const __half2 most = __half2half2(__ushort_as_half(0x7BFF));
   const __half2 h = __hmin2(__hmax2(__floats2half2_rn(a, b), __hneg2(most)), most);

@@ -52,8 +52,8 @@ void check(const EbmPlan& plan) {
     throw UsageError("the learning rate must be 0 or a number above");
   }
   if (plan.record_every < 1) throw UsageError("the history needs points: record_every is 0");
-  if (plan.validate_every > 0 && (plan.validation_betas < 2 || plan.validation_chains < 2)) {
-    throw UsageError("a validation needs at least two betas and two chains");
+  if (plan.validate_every > 0 && (plan.validation_betas < 2 || plan.validation_chains < 4)) {
+    throw UsageError("a validation needs at least two betas and four chains");
   }
 }
 
@@ -166,6 +166,8 @@ void EbmLearning::sample(EbmInfo& info) {
   ensemble_.start_from(chains_.view(), iteration_ * plan_.steps);
   try {
     ensemble_.evaluate();
+  } catch (const ComputationError&) {
+    throw;
   } catch (const DataError&) {  // it was finite before the last updates
     throw DataError("log p of a chain is not finite: the network has diverged");
   }
@@ -191,8 +193,7 @@ void EbmLearning::sample(EbmInfo& info) {
 void EbmLearning::tune(double acceptance) {
   if (!tunable_) return;
   const Sampler::Tuning tuning = *tunable_->tuning();
-  // In proportion to itself where it is large: that is how it goes with the energy's steepness.
-  const double gain = kGain * (1 + std::abs(tuned_));
+  const double gain = kGain * (tuning.proportional ? 1 + std::abs(tuned_) : 1);
   tuned_ = std::clamp(tuned_ + gain * (acceptance - tuning.acceptance), tuning.low, tuning.high);
   sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
 }
@@ -218,6 +219,8 @@ EbmInfo EbmLearning::step() {
     info.update_seconds = clock.lap();
     info.data_logp = means.data;
     info.sample_logp = means.samples;
+  } catch (const ComputationError&) {
+    throw;
   } catch (const DataError& e) {
     throw DataError("learning failed in iteration " + std::to_string(iteration_) + ": " + e.what() +
                     acceptance_text() +
@@ -267,9 +270,15 @@ bool EbmLearning::validate(const std::function<bool(double done)>& proceed) {
   if (!validation_due()) return true;
   if (!estimation_) begin_validation();
   Clock clock;
-  const bool complete = estimation_->annealing.go([&](std::size_t made, std::size_t all) {
-    return !proceed || proceed(static_cast<double>(made) / static_cast<double>(all));
-  });
+  bool complete = false;
+  try {
+    complete = estimation_->annealing.go([&](std::size_t made, std::size_t all) {
+      return !proceed || proceed(static_cast<double>(made) / static_cast<double>(all));
+    });
+  } catch (...) {
+    estimation_.reset();  // some chains may be further than others
+    throw;
+  }
   estimation_->seconds += clock.lap();
   if (complete) finish_validation();
   return complete;

@@ -94,7 +94,7 @@ std::optional<Sampler::Tuning> Dlp::tuning() const {
   const double start = scale_of_penalty(unit() / step_size_);
   // Beyond `high` the distance term is negligible; there the acceptance rate no longer falls.
   const double high = scale_of_penalty(1e-3 / (reach * reach));
-  return Tuning{std::min(start, high), -1e4, high, 0.574};
+  return Tuning{std::min(start, high), -1e4, high, 0.574, "step_size", true};
 }
 
 // What DULA takes where DMALA has been tuned to `penalty`: twice as much, the paper's ratio of step

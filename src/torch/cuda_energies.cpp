@@ -10,6 +10,7 @@
 #include "cuda/rbm_on_cuda.hpp"
 #include "cuda/resnet_energy.hpp"
 #include "saltus/core/error.hpp"
+#include "torch/failure.hpp"
 #include "torch/resnet_network.hpp"
 
 namespace saltus {
@@ -46,6 +47,11 @@ class TorchEnergy final : public cuda::DeviceEnergy {
   // Tensors in between come from torch's allocator, which knows of the capture that is under way.
   void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,
                 float* score) override {
+    or_failure("the network", [&] { compute(stream, values, rows, logp, score); });
+  }
+
+ private:
+  void compute(cudaStream_t stream, const float* values, int rows, double* logp, float* score) {
     c10::cuda::OptionalCUDAStreamGuard on;
     if (c10::cuda::getCurrentCUDAStream().stream() != stream) {
       on.reset_stream(c10::cuda::getStreamFromExternal(stream, c10::cuda::current_device()));
@@ -66,7 +72,6 @@ class TorchEnergy final : public cuda::DeviceEnergy {
     if (logp) view_of(logp, {rows}, at::kDouble).copy_(out.detach());
   }
 
- private:
   int dim_;
   std::function<at::Tensor(const at::Tensor&)> log_p_;
 };

@@ -11,6 +11,7 @@
 #include "saltus/core/error.hpp"
 #include "torch/bert_encoder.hpp"
 #include "torch/devices.hpp"
+#include "torch/failure.hpp"
 #include "torch/network_target.hpp"
 
 namespace saltus {
@@ -107,6 +108,7 @@ class BertInfill final : public InfillTarget {
   };
 
   const BertEncoder& encoder() const { return model_->encoder(); }
+  std::string origin() const { return "the model " + model_->files().name; }
   std::int64_t length() const { return static_cast<std::int64_t>(problem_.ids.size()); }
   std::int64_t piece(Symbol level) const { return levels_->pieces[level]; }
   std::int64_t place(int gap) const { return problem_.gaps[static_cast<std::size_t>(gap)]; }
@@ -243,19 +245,19 @@ at::Tensor BertInfill::evaluate_terms(Rows<const Symbol> x, Rows<float> score) c
 
 void BertInfill::terms(const At&, Rows<const Symbol> x, Rows<double> out) const {
   in_parts(x.rows, preferred_tile(), [&](int begin, int count) {
-    copy_rows(evaluate_terms(part(x, begin, count), {}), part(out, begin, count));
+    or_failure(origin(), [&] {
+      copy_rows(evaluate_terms(part(x, begin, count), {}), part(out, begin, count));
+    });
   });
 }
 
 void BertInfill::evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const {
   in_parts(x.rows, preferred_tile(), [&](int begin, int count) {
-    try {
+    or_failure(origin(), [&] {
       const at::Tensor terms = evaluate_terms(part(x, begin, count), part(score, begin, count));
       const at::Tensor sums = terms.to(at::kCPU, at::kDouble).view({count, gaps_}).sum(1);
       if (logp) std::copy_n(sums.data_ptr<double>(), count, logp + begin);
-    } catch (const std::exception& error) {  // no memory, say
-      throw_failure("the model " + model_->files().name, error);
-    }
+    });
   });
 }
 
@@ -265,8 +267,10 @@ void BertInfill::log_probabilities(const At&, Rows<const Symbol> x, std::span<co
   const c10::InferenceMode no_gradients;
   in_parts(x.rows, most_sentences(), [&](int begin, int count) {
     const auto first = static_cast<std::size_t>(begin), rows = static_cast<std::size_t>(count);
-    const Batch sentences = batch(part(x, begin, count), gaps.subspan(first, rows), all_masked);
-    copy_rows(levels_->columns(log_softmax(sentences)), part(out, begin, count));
+    or_failure(origin(), [&] {
+      const Batch sentences = batch(part(x, begin, count), gaps.subspan(first, rows), all_masked);
+      copy_rows(levels_->columns(log_softmax(sentences)), part(out, begin, count));
+    });
   });
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ops/gemm.hpp"
-#include "saltus/core/error.hpp"
+#include "torch/failure.hpp"
 
 namespace saltus {
 namespace {
@@ -26,24 +26,6 @@ void copy_score(const at::Tensor& gradient, Rows<float> score) {
 }
 
 }  // namespace
-
-// An error inside a script is at the end of the script's own trace.
-std::string first_words(const std::exception& error) {
-  const std::string text = error.what();
-  std::string words;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.rfind("Exception raised from", 0) == 0 || line.rfind("frame #", 0) == 0) break;
-    if (words.empty() || line.find("Error: ") != std::string::npos) words = line;
-  }
-  return words;
-}
-
-void throw_failure(const std::string& origin, const std::exception& error) {
-  throw DataError(origin + " could not be computed: " + first_words(error));
-}
 
 void use_one_thread() {
   thread_local bool done = false;
@@ -98,11 +80,7 @@ void NetworkTarget::compute(Rows<const float> v, double* logp, Rows<float> score
 }
 
 void NetworkTarget::evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const {
-  try {
-    compute(v, logp, score);
-  } catch (const std::exception& error) {
-    throw_failure(origin(), error);
-  }
+  or_failure(origin(), [&] { compute(v, logp, score); });
 }
 
 void NetworkTarget::evaluate(const At& at, Rows<const Symbol> x, double* logp,

@@ -10,8 +10,8 @@ namespace saltus {
 class NetworkTarget : public Target, public Relaxation {
  public:
   const Domain& domain() const override { return domain_; }
-  // What the network throws becomes a DataError: it may be the fault of one row, but says nothing
-  // about the others.
+  // What the network throws becomes a ComputationError: it may be the fault of one row, but says
+  // nothing about the others.
   void evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   const Relaxation* relaxation() const override { return domain_.two_level() ? this : nullptr; }
   void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
@@ -41,11 +41,6 @@ class NetworkTarget : public Target, public Relaxation {
   Domain domain_;
   at::Device device_;
 };
-
-// What libtorch says in its first lines; many lines of its own calls follow.
-std::string first_words(const std::exception& error);
-// DataError: `origin` could not be computed.
-[[noreturn]] void throw_failure(const std::string& origin, const std::exception& error);
 
 // Tiles are the unit of parallel work: makes tensor operations of the calling thread, and of
 // threads to come, run on one thread.

@@ -51,8 +51,7 @@ class ResnetLearning final : public LearningNetwork {
         !fraction(options.average_decay) || !(options.energy_penalty >= 0)) {
       throw UsageError(
           "learning needs beta1, beta2 and average_decay from 0 to below 1, an epsilon above 0, "
-          "and "
-          "an energy penalty of at least 0");
+          "and an energy penalty of at least 0");
     }
 #ifdef SALTUS_HAVE_CUDA
     if (device_.is_cuda()) {

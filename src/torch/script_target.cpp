@@ -10,6 +10,7 @@
 
 #include "saltus/core/error.hpp"
 #include "torch/devices.hpp"
+#include "torch/failure.hpp"
 #ifdef SALTUS_HAVE_CUDA
 #include "torch/cuda_energies.hpp"
 #endif
@@ -59,7 +60,7 @@ class ScriptTarget final : public NetworkTarget {
     } catch (const std::exception& error) {
       throw DataError(file.string() +
                       ": not a TorchScript file, which torch.jit.script(...).save makes (" +
-                      first_words(error) + ")");
+                      words_of(error) + ")");
     }
   }
 
@@ -84,7 +85,7 @@ class ScriptTarget final : public NetworkTarget {
       out = method_({x});
     } catch (const std::exception& error) {
       refuse("the script does not take states of shape " + shape_text(x.sizes()) + ": " +
-             first_words(error));
+             words_of(error));
     }
     if (!out.isTensor()) {
       refuse("the script returned " + out.tagKind() + "; expected a tensor, log p of each state");
@@ -112,7 +113,7 @@ class ScriptTarget final : public NetworkTarget {
     try {
       return torch::autograd::grad({logp.sum()}, {x})[0];
     } catch (const std::exception& error) {
-      refuse("the script's log p could not be differentiated: " + first_words(error));
+      refuse("the script's log p could not be differentiated: " + words_of(error));
     }
   }
 

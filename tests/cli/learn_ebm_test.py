@@ -49,9 +49,9 @@ class Learning(EbmTest):
         self.assertIn("biases the estimate", done.err)
 
     def test_stopped_and_resumed_is_the_same(self):
-        whole = self.begin_learning("whole", "--iterations", 60, "--validate-every", 30)
-        done = self.good("learn", "ebm", "--dataset", "images.csv", "--out", "parts", *SMALL, "--iterations", 60,
-                         "--validate-every", 30, "--time", 1e-6)
+        options = ["--iterations", 60, "--validate-every", 30, "--energy-penalty", 0.01]
+        whole = self.begin_learning("whole", *options)
+        done = self.good("learn", "ebm", "--dataset", "images.csv", "--out", "parts", *SMALL, *options, "--time", 1e-6)
         self.assertIn("saltus learn ebm --out parts --resume", done.err)
         self.assertIn("Stopped after 1 of 60", done.err)
         for _ in range(100):
@@ -60,6 +60,7 @@ class Learning(EbmTest):
                 break
         self.assertTrue(part["complete"])
         self.assertEqual(part["best_validation"], whole["best_validation"])
+        self.assertEqual(part["energy_penalty"], 0.01)
         for name in "best.weights.npz", "last.weights.npz", "samples.png":
             if os.path.exists(self.path("whole/" + name)):
                 self.assertEqual(self.content("parts/" + name), self.content("whole/" + name), name)

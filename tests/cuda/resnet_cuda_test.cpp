@@ -68,12 +68,14 @@ Difference difference(const Values& a, const Values& b, const ResnetEnergy& e,
   Difference d;
   double wrong = 0, all = 0, largest = 0;
   for (std::size_t r = 0; r < a.logp.size(); ++r) {
+    EXPECT_TRUE(std::isfinite(a.logp[r])) << r;
     d.logp = std::max(d.logp, std::abs(a.logp[r] - b.logp[r]));
     largest = std::max(largest, std::abs(b.logp[r] - base(e, x[static_cast<int>(r)])));
     for (int i = 0; i < 784; ++i) {
       const double m = e.base_mean[static_cast<std::size_t>(i)], logit = std::log(m / (1 - m));
       const float s = a.score.view()[static_cast<int>(r)][i],
                   t = b.score.view()[static_cast<int>(r)][i];
+      EXPECT_TRUE(std::isfinite(s)) << r << " " << i;
       wrong += std::pow(double{s} - double{t}, 2);
       all += std::pow(double{t} - logit, 2);
     }
@@ -109,7 +111,7 @@ TEST_F(CudaResnet, IsThatOfTheProcessor) {
 TEST_F(CudaResnet, HalfPrecisionHoldsValuesOfMillions) {
   const RowBuffer<Symbol> x = images(40);
   double largest = 0;
-  for (const auto& [factor, tolerance] : {std::pair(5.0f, 0.15), std::pair(6.0f, 1.0)}) {
+  for (const auto& [factor, tolerance] : {std::pair(5.0f, 0.15), std::pair(6.0f, 0.2)}) {
     const ResnetEnergy e = energy(factor);
     const auto target = torch_module().resnet(e, {Device::cuda, Precision::half});
     const Values host = evaluate(*torch_module().resnet(e, {}), x.view());

@@ -414,7 +414,7 @@ TEST(EbmResults, BoundedEnergiesAreNotThePapers) {
   const Results results = ebm_results({record}, EbmProtocol::full(), false, true);
   EXPECT_FALSE(results.rows[0].paper);
   EXPECT_EQ(results.rows[0].verdict, Verdict::not_published);
-  EXPECT_NE(results.rows[0].note.find("1e-05 times the mean square of f"), std::string::npos)
+  EXPECT_NE(results.rows[0].note.find("1e-05 times the mean squares of f"), std::string::npos)
       << results.rows[0].note;
 }
 

@@ -12,6 +12,12 @@ struct DataError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a model's own computation throws: an assertion in a script, no memory. It may be over the
+// next time.
+struct ComputationError : DataError {
+  using DataError::DataError;
+};
+
 // A request that cannot be served: an option, a parameter, a sampler that does not suit the target.
 // Exit status 64 on the command line.
 struct UsageError : std::runtime_error {

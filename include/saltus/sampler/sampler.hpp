@@ -132,6 +132,9 @@ class Sampler {
     double start, low, high;
     double acceptance;                    // the mean acceptance probability to reach
     const char* parameter = "step_size";  // what is tuned, for reports
+    // Far from 0 the value goes with the target's steepness itself, not with its logarithm: where
+    // that changes by orders of magnitude, so do the steps that tuning has to make.
+    bool proportional = false;
   };
   virtual std::optional<Tuning> tuning() const { return std::nullopt; }
   // The sampler at a value of the tuned parameter, to be used in warm-up or, finally, for draws.

@@ -29,8 +29,9 @@ class Target {
   // For every row of x: logp, up to a constant, and the score, the gradient of the differentiable
   // extension of logp with respect to the coordinate's value (ordered; one per coordinate) or to
   // the one-hot entries (categorical; one per coordinate and level, at Domain::score_begin). A null
-  // output is not wanted. Rows are independent of one another. Must neither throw nor, once the
-  // scratch has grown, allocate; several threads may call it at once.
+  // output is not wanted. Rows are independent of one another. Once the scratch has grown it should
+  // not allocate; several threads may call it at once. What it throws ends the run:
+  // ComputationError where the model's own code fails.
   virtual void evaluate(const At& at, Rows<const Symbol> x, double* logp,
                         Rows<float> score) const = 0;
 

@@ -29,7 +29,7 @@ struct NetworkLearning {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // Adam's
   double average_decay = 0.999;
   double energy_penalty = 0;  // c in LearningNetwork::update
-  int threads = 0;  // of updates on the processor; 0: all cores. Never changes a result
+  int threads = 0;            // of updates on the processor; 0: all cores. Never changes a result
 };
 
 class TorchModule {
@@ -44,8 +44,8 @@ class TorchModule {
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
   // (chains, dim, levels) one-hot when the domain is categorical, and returns log p, one per chain.
   // Throws FileError and DataError saying what was expected and what came. What a script throws
-  // later, in a run, ends the run with a DataError; it may return nan, or -inf, for states that are
-  // not to be reached.
+  // later, in a run, ends the run with a ComputationError; it may return nan, or -inf, for states
+  // that are not to be reached.
   virtual std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
                                          const DeviceChoice& choice) const = 0;
 
