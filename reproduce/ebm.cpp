@@ -299,6 +299,10 @@ void add_findings(const std::vector<EbmRecord>& records, bool finished, Results&
   for (const EbmRecord& r : records) {
     if (r.evaluation && r.problem.empty()) {
       done.push_back(fmt::format("{} {}", r.cell.name(), interval_text(*r.evaluation)));
+      if (!r.failure.empty()) {
+        done.back() += fmt::format(" of learning that failed in iteration {}, evaluated at {}",
+                                   r.evaluation->iterations, r.evaluation->best_iteration);
+      }
     } else {
       open.push_back(!r.problem.empty()   ? fmt::format("{} ({})", r.cell.name(), r.problem)
                      : !r.failure.empty() ? r.cell.name() + " (failed)"

@@ -385,13 +385,16 @@ TEST(EbmResults, TrustTheForwardDirection) {
   record.evaluation->mean_logp = -905;
   record.evaluation->forward = -810, record.evaluation->reverse = -816;
   record.failure = "learning failed in iteration 17411";
-  const Row row = ebm_results({record}, EbmProtocol::full(), false, true).rows[0];
+  const Results results = ebm_results({record}, EbmProtocol::full(), false, true);
+  const Row& row = results.rows[0];
   EXPECT_DOUBLE_EQ(row.ours, -95);
   EXPECT_TRUE(row.setting["low"].is_null());
   EXPECT_NEAR(row.setting["high"].get<double>(), -95 + std::log(20), 1e-12);
   EXPECT_EQ(row.verdict, Verdict::differs);  // the paper has -87.82
   EXPECT_NE(row.note.find("At most -92.00 with 95 % confidence"), std::string::npos) << row.note;
   EXPECT_NE(row.note.find("iteration 17411"), std::string::npos) << row.note;
+  EXPECT_NE(results.findings[0].find("of learning that failed in iteration"), std::string::npos)
+      << results.findings[0];
 }
 
 TEST(EbmResults, TunedStepSizesAreNotThePapers) {
