@@ -11,6 +11,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -173,7 +174,9 @@ void time_sampler(const InfillTarget& target, const Sampler& sampler, const Opti
   const auto begin = Clock::now();
   const std::clock_t processors = std::clock();
   ensemble.advance(sampler, o.steps, observer);
-  const double whole = since(begin), network = timed.seconds() / o.threads,
+  const int tile = std::min(o.chains, o.tile > 0 ? o.tile : target.preferred_tile());
+  const int busy_threads = std::min(o.threads, (o.chains + tile - 1) / tile);
+  const double whole = since(begin), network = timed.seconds() / busy_threads,
                busy = static_cast<double>(std::clock() - processors) / CLOCKS_PER_SEC;
   fmt::print("  {:<18} {:>7.2f} s for {} steps, {:.2f} s of processors", sampler.name(), whole,
              o.steps, busy);
