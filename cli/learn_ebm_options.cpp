@@ -144,7 +144,7 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       ->check(finite_number(0));
   command_
       .add_option("--energy-penalty", r.network.energy_penalty,
-                  "Weight of the mean squares of f in the loss, say 1e-5: keeps f from growing")
+                  "Weight of the mean squares of f in the loss, say 1e-4: keeps f from growing")
       ->capture_default_str()
       ->check(finite_number(0));
   command_

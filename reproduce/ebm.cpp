@@ -49,18 +49,29 @@ double bound_of(const EbmEvaluation& e) {
   return e.mean_logp - log_z_floor(e.forward);
 }
 
-// What is less than in the paper, a sentence; empty where nothing is.
+// So few pixels change in a step that the chains tell the network nothing any more.
+bool stand_still(const EbmRecord& record) {
+  return !record.history.empty() && record.history.back().changed < 0.05;
+}
+
+// What is less than in the paper, sentences; empty where nothing is.
 std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
   const EbmEvaluation& e = *record.evaluation;
   std::string text;
   if (!record.failure.empty()) {
-    text += fmt::format(
-        "Learning ended early: {}. Evaluated are the parameters of iteration {}, of the best "
-        "validation. ",
-        record.failure, e.best_iteration);
+    text += fmt::format("Learning ended early: {}. ", record.failure);
   } else if (e.iterations < whole.plan.iterations) {
     text +=
         fmt::format("Cut: {} of {} iterations of learning. ", e.iterations, whole.plan.iterations);
+  }
+  if (stand_still(record)) {
+    text += fmt::format(
+        "At the end of learning the chains stand still: {:.2g} pixels change in a step. ",
+        record.history.back().changed);
+  }
+  if (e.best_iteration < e.iterations) {
+    text += fmt::format("Evaluated are the parameters of iteration {}, of the best validation. ",
+                        e.best_iteration);
   }
   if (e.betas < whole.betas || e.chains < whole.chains) {
     text += fmt::format("Reduced: log Z from {} betas and {} chains instead of {} and {}. ",
@@ -137,14 +148,14 @@ void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, 
         {quantity, setting, {}, value, {}, Verdict::not_published, std::move(note)});
   };
   if (record.evaluation) results.rows.push_back(likelihood_row(record, quick));
-  if (const Validation* best = record.best()) {
-    add("validation_log_likelihood", best->log_likelihood(),
+  if (const Validation* v = record.chosen()) {
+    add("validation_log_likelihood", v->log_likelihood(),
         fmt::format(
-            "The best of {}; at most so much: forward direction, {} betas, {} chains, weights "
-            "worth {:.0f} of them.",
+            "Chosen from {}; at most so much: forward direction, {} betas, {} chains, weights "
+            "worth {:.0f} of them, acceptance {:.2f}.",
             record.validations.size(), protocol.plan.validation_betas,
-            protocol.plan.validation_chains, best->ess),
-        {{"iteration", best->iteration}});
+            protocol.plan.validation_chains, v->ess, v->acceptance),
+        {{"iteration", v->iteration}});
   }
   if (const auto& e = record.evaluation) {
     add("ess_of_weights", e->forward_ess, fmt::format("Of {} chains.", e->chains),
@@ -179,11 +190,16 @@ Plot plot_of(const std::vector<const EbmRecord*>& records, const std::string& ti
   return plot;
 }
 
+// A loss beyond it, either way, is of chains that cannot follow the network; a plot of it would
+// show nothing else.
+constexpr double kLargestLoss = 100;
+
 void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& records,
                Section& section) {
-  const auto history = [](auto value) {
-    return [value](const EbmRecord& record, Series& series) {
+  const auto history = [](auto value, double limit = INFINITY) {
+    return [value, limit](const EbmRecord& record, Series& series) {
       for (const EbmInfo& info : record.history) {
+        if (std::abs(value(info)) > limit) continue;
         series.x.push_back(static_cast<double>(info.iteration));
         series.y.push_back(value(info));
       }
@@ -193,17 +209,20 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
   Plot valid = plot_of(records, dataset + ": validation log-likelihood", "log-likelihood",
                        [](const EbmRecord& record, Series& series) {
                          for (const Validation& v : record.validations) {
+                           if (!v.possible()) continue;
                            series.x.push_back(static_cast<double>(v.iteration));
                            series.y.push_back(v.log_likelihood());
                          }
                        });
   valid.summary =
       "Of the averaged parameters. The estimate of log Z tends to be too low, so that these tend "
-      "to "
-      "be too high.";
+      "to be too high; those above 0, which are impossible, are left out.";
   Plot loss = plot_of(records, dataset + ": loss", "mean log p of samples less that of data",
-                      history([](const EbmInfo& i) { return i.loss(); }));
-  loss.summary = "It tells that learning goes on, not how good the model is.";
+                      history([](const EbmInfo& i) { return i.loss(); }, kLargestLoss));
+  loss.summary = fmt::format(
+      "It tells that learning goes on, not how good the model is. Values beyond {} either way are "
+      "left out.",
+      kLargestLoss);
   Plot changes = plot_of(records, dataset + ": changes of a chain in a step", "pixels",
                          history([](const EbmInfo& i) { return i.changed; }));
   Plot acceptance = plot_of(records, dataset + ": acceptance", "mean acceptance probability",
@@ -240,7 +259,8 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
         {r.cell.dataset, r.cell.label,
          Cell(r.cell.paper, !r.cell.published() ? "-" : fmt::format("{:.2f}", r.cell.paper)),
          e ? Cell(estimate_of(*e), interval_text(*e)) : Cell(std::nan(""), "-"),
-         Cell(static_cast<double>(iterations), fmt::format("{} iterations", iterations)),
+         Cell(static_cast<double>(iterations),
+              r.begun() ? fmt::format("{} iterations", iterations) : "-"),
          e ? fmt::format("{} betas, {} chains", e->betas, e->chains) : "-"});
   }
   return table;
@@ -302,6 +322,10 @@ void add_findings(const std::vector<EbmRecord>& records, bool finished, Results&
       if (!r.failure.empty()) {
         done.back() += fmt::format(" of learning that failed in iteration {}, evaluated at {}",
                                    r.evaluation->iterations, r.evaluation->best_iteration);
+      } else if (stand_still(r)) {
+        done.back() +=
+            fmt::format(" of learning whose chains stand still at its end, evaluated at {}",
+                        r.evaluation->best_iteration);
       }
     } else {
       open.push_back(!r.problem.empty()   ? fmt::format("{} ({})", r.cell.name(), r.problem)

@@ -24,9 +24,9 @@ constexpr const char* kFailure = "failure.txt";
 constexpr const char* kProblem = "problem.txt";
 constexpr const char* kNotes = "notes.txt";
 
-// Of the bounded cells: of no weight among values of f of some hundreds, as they are when learning
-// goes well; stronger than the gradient of log p where f is beyond 50,000.
-constexpr double kPenalty = 1e-5;
+// Of the bounded cells: of little weight among values of f of some hundreds, as they are when
+// learning goes well; stronger than the gradient of log p where f is beyond 5,000.
+constexpr double kPenalty = 1e-4;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -371,6 +371,14 @@ std::vector<EbmCell> chosen_cells(const std::vector<std::string>& only) {
 
 bool work_on(const EbmCell& cell, const EbmWork& work, const EbmMakers& makers) {
   return Worker(cell, work, makers).go();
+}
+
+const Validation* EbmRecord::chosen() const {
+  if (!evaluation) return best_of(validations);
+  const auto found = std::find_if(validations.begin(), validations.end(), [&](const Validation& v) {
+    return v.iteration == evaluation->best_iteration;
+  });
+  return found == validations.end() ? nullptr : &*found;
 }
 
 EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {

@@ -96,7 +96,8 @@ struct EbmRecord {
   std::vector<std::byte> samples;  // a PNG file
 
   bool begun() const { return !history.empty() || !validations.empty() || !failure.empty(); }
-  const Validation* best() const { return best_of(validations); }
+  // That of the parameters that were evaluated, or are to be; null when there is none.
+  const Validation* chosen() const;
 };
 EbmRecord read_record(const EbmCell& cell, const std::filesystem::path& folder);
 

@@ -294,7 +294,7 @@ void EbmLearning::finish_validation() {
   v.seconds = estimation_->seconds;
   v.mean_logp = mean_logp(network_.averaged(), valid_.view(), plan_.threads);
   estimation_.reset();
-  if (v.sound() && !v.possible()) {
+  if (v.of_several() && !v.possible()) {
     throw DataError(
         "after " + std::to_string(iteration_) + " iterations the validation log-likelihood is " +
         std::to_string(v.log_likelihood()) +

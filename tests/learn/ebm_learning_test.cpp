@@ -243,11 +243,13 @@ TEST(EbmLearning, KeepsTheBestParametersNotTheLast) {
   EXPECT_EQ(lesson.learning->best_parameters(), good);
 }
 
-// One chain that has all the weight is no estimate: it may not make parameters the best.
-TEST(EbmLearning, TrustsValidationsOfMoreThanOneChain) {
-  const auto validation = [](std::uint64_t iteration, double log_likelihood, double ess) {
+// One chain that has all the weight, or chains that stand still, are no estimate: they may not make
+// parameters the best.
+TEST(EbmLearning, TrustsValidationsOfSeveralChainsThatMove) {
+  const auto validation = [](std::uint64_t iteration, double log_likelihood, double ess,
+                             double acceptance = 0.8) {
     Validation v;
-    v.iteration = iteration, v.mean_logp = log_likelihood, v.ess = ess;
+    v.iteration = iteration, v.mean_logp = log_likelihood, v.ess = ess, v.acceptance = acceptance;
     return v;
   };
   std::vector<Validation> all;
@@ -259,6 +261,7 @@ TEST(EbmLearning, TrustsValidationsOfMoreThanOneChain) {
   all.push_back(validation(4, -95, 4));
   all.push_back(validation(5, -97, 40));
   all.push_back(validation(6, -60, 1));
+  all.push_back(validation(7, -65, 16, 0.07));
   EXPECT_EQ(best_of(all)->iteration, 4u);
   all = {validation(1, -90, 1.5), validation(2, 30, 1)};
   EXPECT_EQ(best_of(all)->iteration, 1u);  // above 0 is impossible

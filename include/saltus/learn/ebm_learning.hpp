@@ -73,9 +73,11 @@ struct Validation {
   double seconds = 0;
 
   double log_likelihood() const { return mean_logp - log_z; }
-  // With a smaller effective sample size one chain makes up most of the estimate: log Z may be far
-  // higher, and the log-likelihood lower.
-  bool sound() const { return ess >= 2; }
+  // With a smaller effective sample size one chain makes up most of the estimate.
+  bool of_several() const { return ess >= 2; }
+  // Chains that hardly ever accept stay where the model has little mass, all alike, with weights
+  // that agree. Without either, log Z may be far higher, and the log-likelihood lower.
+  bool sound() const { return of_several() && acceptance >= 0.25; }
   // Probabilities of discrete data are at most 1.
   bool possible() const { return log_likelihood() <= 0; }
 };
@@ -111,8 +113,9 @@ class EbmLearning {
   // True when the next thing to do is to validate: step() must wait for it.
   bool validation_due() const;
   // Goes on with the validation until it is complete, or until `proceed`, told which part is done,
-  // returns false. True when it is complete. Throws DataError when a sound log-likelihood is above
-  // 0, which that of discrete data cannot be: log Z is then far off, and learning has gone wrong.
+  // returns false. True when it is complete. Throws DataError when a log-likelihood, of several
+  // chains, is above 0, which that of discrete data cannot be: log Z is then far off, and learning
+  // has gone wrong.
   bool validate(const std::function<bool(double done)>& proceed = {});
 
   const std::vector<EbmInfo>& history() const { return history_; }
