@@ -42,7 +42,6 @@ class LearnEbm {
                       " learned from");
     }
     request_.data_sum = sum;
-    make_folder();
     EbmSetup& setup = request_.setup;
     setup.shape.height = images_.height, setup.shape.width = images_.width;
     if (images_.valid.rows() == 0) setup.plan.validate_every = 0;
@@ -54,6 +53,7 @@ class LearnEbm {
       return torch_module("learning a deep energy")
           .learn_resnet(std::move(start), learning, choice);
     });
+    make_folder();
     if (request_.resume) run_->restore(read_checkpoint(EbmRun::checkpoint_in(setup.folder)));
   }
 
@@ -145,7 +145,18 @@ class LearnEbm {
                       best->log_likelihood(), best->standard_error, best->ess,
                       setup.plan.validation_chains, count(best->iteration)));
     }
+    if (const std::string why = doubts(); !why.empty()) row("warning", why);
     row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
+  }
+
+  // What the last iterations say against the model; docs/learning.md has the limits' reasons.
+  std::string doubts() const {
+    if (run_->learning().history().empty()) return "";
+    const EbmInfo& now = run_->learning().history().back();
+    if (now.changed < 0.05) return "the chains stand still: nothing more is learned";
+    if (std::abs(now.loss()) > 100)
+      return "the loss has run away: the chains do not follow the model";
+    return "";
   }
 
   nlohmann::ordered_json summary(bool complete) const {
@@ -189,6 +200,8 @@ class LearnEbm {
                               {"ess", json_number(best->ess)}};
     }
     j["validations"] = learning.validations().size();
+    j["warning"] = nullptr;
+    if (const std::string why = doubts(); !why.empty()) j["warning"] = why;
     j["out"] = setup.folder.string();
     j["complete"] = complete;
     j["version"] = version();

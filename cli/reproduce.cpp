@@ -196,8 +196,9 @@ int reproduce_one(const ReproduceRequest& request) {
     fmt::print("{}\n", reproduce::results_json(results, made).dump(1));
     return ok;
   }
-  fmt::print("{}\n{} seeds from {}, {}\n", reproduce::results_text(results), options.seeds,
-             options.seed, duration(made.seconds));
+  fmt::print("{}\n", reproduce::results_text(results));
+  for (const std::string& finding : results.findings) fmt::print("{}\n", finding);
+  fmt::print("\n{} seeds from {}, {}\n", options.seeds, options.seed, duration(made.seconds));
   for (const std::filesystem::path& file : written) fmt::print("{}\n", file.string());
   return ok;
 }

@@ -189,6 +189,7 @@ class SampleRun {
     if (!request_.json && r.draws > 0 && !target_.stochastic() && !domain.unbounded() &&
         domain.states(limit)) {
       r.exact = exact_answer(target_, request_.plan.threads);
+      if (!std::isfinite(r.exact->log_z)) r.exact.reset();  // log p of some state is infinite
     }
     return r;
   }

@@ -54,6 +54,15 @@ bool stand_still(const EbmRecord& record) {
   return !record.history.empty() && record.history.back().changed < 0.05;
 }
 
+// Validations above that of the chosen parameters, which were therefore not sound.
+bool higher_ones(const EbmRecord& record) {
+  const Validation* chosen = record.chosen();
+  return chosen && std::any_of(record.validations.begin(), record.validations.end(),
+                               [&](const Validation& v) {
+                                 return v.log_likelihood() > chosen->log_likelihood();
+                               });
+}
+
 // What is less than in the paper, sentences; empty where nothing is.
 std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
   const EbmEvaluation& e = *record.evaluation;
@@ -70,8 +79,11 @@ std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
         record.history.back().changed);
   }
   if (e.best_iteration < e.iterations) {
-    text += fmt::format("Evaluated are the parameters of iteration {}, of the best validation. ",
-                        e.best_iteration);
+    text += fmt::format("Evaluated are the parameters of iteration {}, of the best validation{}. ",
+                        e.best_iteration,
+                        higher_ones(record) ? " that counts: higher ones rest on one chain, or on "
+                                              "chains that hardly move"
+                                            : "");
   }
   if (e.betas < whole.betas || e.chains < whole.chains) {
     text += fmt::format("Reduced: log Z from {} betas and {} chains instead of {} and {}. ",
@@ -116,6 +128,7 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
     return row;
   }
   row.paper = record.cell.paper;
+  row.verdict = Verdict::undecided;
   if (quoted(record.cell)) row.note += "The paper quotes its number from earlier work. ";
   if ((e.iterations < whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
     row.note += "Not comparable with the paper's number.";
@@ -123,7 +136,11 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   }
   const double paper = record.cell.paper;
   if (contradictory(e)) {
-    if (paper > bound_of(e) + kTolerance) row.verdict = Verdict::differs;
+    if (paper > bound_of(e) + kTolerance) {
+      row.verdict = Verdict::differs;
+    } else {
+      row.note += "A bound from one side says nothing on a number below it.";
+    }
     return row;
   }
   if (e.high - e.low > kWidest) {

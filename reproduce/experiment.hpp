@@ -26,6 +26,7 @@ enum class Verdict {
   agrees,
   differs,
   cannot_hold,    // the published statement contradicts mathematics; the note says why
+  undecided,      // ours cannot be compared with the paper's; the note says why
   not_published,  // the paper has no number or statement to compare with
 };
 

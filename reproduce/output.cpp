@@ -29,7 +29,10 @@ std::vector<const Row*> rows_of(const Results& results, bool about_the_paper) {
     }
   };
   if (!about_the_paper) return add(Verdict::not_published), rows;
-  for (const Verdict v : {Verdict::cannot_hold, Verdict::differs, Verdict::agrees}) add(v);
+  for (const Verdict v :
+       {Verdict::cannot_hold, Verdict::differs, Verdict::undecided, Verdict::agrees}) {
+    add(v);
+  }
   return rows;
 }
 
@@ -170,6 +173,8 @@ const char* verdict_text(Verdict verdict) {
       return "differs";
     case Verdict::cannot_hold:
       return "cannot hold";
+    case Verdict::undecided:
+      return "undecided";
     case Verdict::not_published:
       break;
   }

@@ -136,7 +136,8 @@ Row row_of(const Json& j) {
           optional_number(j.at("spread")),
           Verdict::not_published,
           j.at("note")};
-  for (const Verdict v : {Verdict::agrees, Verdict::differs, Verdict::cannot_hold}) {
+  for (const Verdict v :
+       {Verdict::agrees, Verdict::differs, Verdict::cannot_hold, Verdict::undecided}) {
     if (j.at("verdict") == verdict_text(v)) row.verdict = v;
   }
   return row;

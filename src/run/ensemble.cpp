@@ -126,7 +126,7 @@ void Ensemble::check_finite(int chain, double logp) const {
   throw DataError(
       "log p of the state of chain " +
       std::to_string(tiles_.front()->tile.first_chain + static_cast<std::uint32_t>(chain)) +
-      " is not finite; start from states that the model allows");
+      " is not finite; start from states that the model allows (saltus sample --init FILE)");
 }
 
 void Ensemble::evaluate() {

@@ -99,7 +99,7 @@ void Gwg::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
 std::optional<Sampler::Tuning> Gwg::tuning() const {
   if (!options_.adapt) return std::nullopt;
   const double high = 2 * std::log(domain_.dim());
-  return Tuning{std::min(2 * std::log(options_.flips), high), 0, high, 0.574};
+  return Tuning{std::min(2 * std::log(options_.flips), high), 0, high, 0.574, "flips"};
 }
 
 std::unique_ptr<Sampler> Gwg::tuned(double value, Phase) const {

@@ -140,7 +140,7 @@ std::optional<Sampler::Tuning> Pas::tuning() const {
   if (!*options_.adapt) return std::nullopt;
   const double most = options_.fixed ? sites_ : (sites_ + 1) / 2;
   const double high = 2 * std::log(std::max(1.0, most));
-  return Tuning{std::min(2 * std::log(*options_.flips), high), 0, high, 0.574};
+  return Tuning{std::min(2 * std::log(*options_.flips), high), 0, high, 0.574, "flips"};
 }
 
 std::unique_ptr<Sampler> Pas::tuned(double value, Phase) const {

@@ -30,7 +30,7 @@ void check_abilities(const SamplerEntry& entry, const Target& target) {
   if (missing.empty()) return;
   throw UsageError("sampler " + entry.name + " needs " + missing + ", which the model " +
                    target.name() +
-                   " does not have; these samplers work here: " + joined(samplers_for(target)));
+                   " does not have; these samplers run on it: " + joined(samplers_for(target)));
 }
 
 }  // namespace

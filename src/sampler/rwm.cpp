@@ -79,7 +79,7 @@ std::optional<Sampler::Tuning> Rwm::tuning() const {
   for (int i = 0; i < domain_.dim(); ++i) levels = std::min(levels, domain_.levels(i));
   const double most = std::max(1.0, domain_.dim() * (1 - 1.0 / levels));
   const double high = 2 * std::log(most);
-  return Tuning{std::clamp(2 * std::log(rate_), 0.0, high), 0, high, 0.237};
+  return Tuning{std::clamp(2 * std::log(rate_), 0.0, high), 0, high, 0.237, "rate"};
 }
 
 std::unique_ptr<Sampler> Rwm::tuned(double value, Phase) const {

@@ -5,6 +5,8 @@
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ops/gemm.hpp"
 #include "torch/failure.hpp"
@@ -74,7 +76,10 @@ void NetworkTarget::compute(Rows<const float> v, double* logp, Rows<float> score
   }
   if (logp) {
     const at::Tensor values = out.to(at::kCPU, at::kDouble).contiguous();
-    std::copy_n(values.data_ptr<double>(), v.rows, logp);
+    // A script's nan marks a state that is not to be reached, as -inf does.
+    std::transform(
+        values.data_ptr<double>(), values.data_ptr<double>() + v.rows, logp,
+        [](double l) { return std::isnan(l) ? -std::numeric_limits<double>::infinity() : l; });
   }
   add_base(v, logp, score);
 }

@@ -123,23 +123,33 @@ class ScriptTarget final : public NetworkTarget {
     const at::Tensor x = probe_states().to(device()).requires_grad_(true);
     const at::Tensor logp = call(x), score = checked_gradient(logp, x);
     for (int r = 0; r < 2; ++r) {
-      const char* const state = r == 0 ? "lowest" : "highest";
+      const std::string state = r == 0 ? "the lowest levels" : "the highest levels";
       const double value = logp[r].item<double>();
       if (!std::isfinite(value)) {
-        refuse(std::string("log p of the state with the ") + state + " levels is " +
-               std::to_string(value) + "; expected a finite number");
+        refuse("log p of the state with " + state + " is " + std::to_string(value) +
+               "; expected a finite number");
       }
       if (!at::isfinite(score[r]).all().item<bool>()) {
-        refuse(std::string("the gradient at the state with the ") + state +
-               " levels is not finite");
+        refuse("the gradient at the state with " + state + " is not finite");
       }
-      // Alone and together with another: the same, but for rounding.
-      const double alone = call(x.detach().slice(0, r, r + 1))[0].item<double>();
-      if (!(std::abs(alone - value) <= 1e-3 * std::max(1.0, std::abs(value)))) {
-        refuse(std::string("log p of the state with the ") + state + " levels is " +
-               std::to_string(value) + " beside another state and " + std::to_string(alone) +
-               " alone; expected a function of the state alone");
-      }
+      check_alone(x.detach().slice(0, r, r + 1), value, state);
+    }
+    // Rounding has a gradient, zero everywhere.
+    if (!score.any().item<bool>() && logp[0].item<double>() != logp[1].item<double>()) {
+      refuse(
+          "the gradient of log p is 0 at the states with the lowest and the highest levels, whose "
+          "log p differ; expected one that leads from state to state (rounding has none)");
+    }
+  }
+
+  // Alone and beside another state: the same, but for rounding. Chance may give the same once.
+  void check_alone(const at::Tensor& x, double value, const std::string& state) const {
+    for (int k = 0; k < 8; ++k) {
+      const double alone = call(x)[0].item<double>();
+      if (std::abs(alone - value) <= 1e-3 * std::max(1.0, std::abs(value))) continue;
+      refuse("log p of the state with " + state + " is " + std::to_string(value) +
+             " beside another state and " + std::to_string(alone) +
+             " alone; expected a function of the state alone");
     }
   }
 

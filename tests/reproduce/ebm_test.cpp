@@ -363,11 +363,11 @@ TEST(EbmResults, JudgeTheWholeProtocolOnly) {
   EXPECT_EQ(judged(made_up("static_mnist/dmala", -83, -82)).verdict, Verdict::differs);
   EbmRecord shorter = made_up("static_mnist/dmala", -80, -79);
   shorter.evaluation->iterations = 5000;
-  EXPECT_EQ(judged(shorter).verdict, Verdict::not_published);
+  EXPECT_EQ(judged(shorter).verdict, Verdict::undecided);
   EXPECT_NE(judged(shorter).note.find("Cut: 5000 of 50000"), std::string::npos);
   EbmRecord other = made_up("omniglot/dmala", -91, -90);
   other.notes = {"Not the usual characters."};
-  EXPECT_EQ(judged(other).verdict, Verdict::not_published);
+  EXPECT_EQ(judged(other).verdict, Verdict::undecided);
   EXPECT_NE(judged(other).note.find("Not the usual characters."), std::string::npos);
   EbmRecord reduced = made_up("caltech/dmala", -88, -87);
   reduced.evaluation->betas = 30'000, reduced.evaluation->chains = 100;
@@ -406,7 +406,9 @@ TEST(EbmResults, TellWhichParametersWereEvaluated) {
   const auto note = [&] {
     return ebm_results({record}, EbmProtocol::full(), false, true).rows[0].note;
   };
-  EXPECT_NE(note().find("parameters of iteration 45000"), std::string::npos) << note();
+  EXPECT_NE(note().find("parameters of iteration 45000, of the best validation that counts"),
+            std::string::npos)
+      << note();
   EXPECT_EQ(note().find("stand still"), std::string::npos) << note();
   record.history[0].changed = 0.002;
   EXPECT_NE(note().find("stand still: 0.002 pixels"), std::string::npos) << note();

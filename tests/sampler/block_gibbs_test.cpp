@@ -95,7 +95,7 @@ TEST(BlockGibbs, RefusesInWords) {
     EXPECT_NE(why.find("sampler block_gibbs needs hidden units given which the coordinates are "
                        "independent, which the model ising-lattice does not have"),
               std::string::npos);
-    EXPECT_NE(why.find("these samplers work here: dmala"), std::string::npos);
+    EXPECT_NE(why.find("these samplers run on it: dmala"), std::string::npos);
     EXPECT_EQ(why.find("block_gibbs", why.find("work here")), std::string::npos);
   }
   const Rbm wide(std::vector<double>(17), {0.0}, std::vector<double>(17));

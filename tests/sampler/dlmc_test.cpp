@@ -303,7 +303,7 @@ TEST(Dlmc, RefusesInWords) {
                               std::span<double>) { return 0.; });
   const std::string why = refusal(estimate, {});
   EXPECT_NE(why.find("dlmc needs log p itself, not a mini-batch estimate"), std::string::npos);
-  EXPECT_NE(why.find("these samplers work here: dula"), std::string::npos);
+  EXPECT_NE(why.find("these samplers run on it: dula"), std::string::npos);
   EXPECT_NE(refusal(Poisson({1.0}), {}).find("give a window"), std::string::npos);
   const Potts classes(Domain::categorical(1, 2), {0, 1}, {});
   EXPECT_NE(refusal(classes, {{"window", "1"}}).find("categorical"), std::string::npos);

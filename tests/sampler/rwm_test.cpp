@@ -196,7 +196,7 @@ TEST(Rwm, RefusesInWords) {
                               std::span<double>) { return 0.; });
   const std::string why = refusal(estimate, {});
   EXPECT_NE(why.find("rwm needs log p itself, not a mini-batch estimate"), std::string::npos);
-  EXPECT_NE(why.find("these samplers work here: dula"), std::string::npos);
+  EXPECT_NE(why.find("these samplers run on it: dula"), std::string::npos);
   EXPECT_NE(refusal(Poisson({1.0}), {}).find("give a window"), std::string::npos);
   const Bernoulli bits({0, 1, 2});
   EXPECT_NE(refusal(bits, {{"rate", "0"}}).find("positive"), std::string::npos);

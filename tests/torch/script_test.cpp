@@ -5,6 +5,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/run/run.hpp"
@@ -139,9 +140,13 @@ TEST(Script, ThatIsNoneOrDoesNotFitIsRefused) {
        "as you like"},
       {"def forward(self, x):\n    return (x - x.mean(0)).sum(1) * 2", "alone"},
       {"def forward(self, x):\n    return x.sum(1) + torch.rand([x.size(0)])", "alone"},
+      {"def forward(self, x):\n    return x.sum(1) * (torch.rand([x.size(0)]) > 0.5).float()",
+       "alone"},
+      {"def forward(self, x):\n    return x.sum(1).round()", "rounding has none"},
       {"def energy(self, x):\n    return x.sum(1)", "no method forward"},
       {"def forward(self, x, y: int):\n    return x.sum(1)", "does not take states"},
   };
+  torch::manual_seed(1);
   for (const Case& c : cases) {
     const auto file = script_file(folder, c.definition);
     const std::string error = data_error([&] { load(file, Domain::binary(4)); });
@@ -167,6 +172,39 @@ TEST(Script, OnAProcessorHasSinglePrecision) {
     EXPECT_THROW(torch_module().script(file, domain, {Device::cuda, {}}), UsageError);
   }
   EXPECT_THROW(torch_module().script(file, Domain::ordered({2, 3, 2}), {}), UsageError);
+}
+
+// Two bits are not to be on without the other two.
+constexpr const char* kForbidding = R"(
+def forward(self, x):
+    s = x.sum(1)
+    bad = (x[:, 0] * x[:, 1] > 0.5) & (s < 3.5)
+    return torch.where(bad, torch.full_like(s, float("nan")), 0.1 * s)
+)";
+
+TEST(Script, ThatIsNotANumberForbidsAState) {
+  const TestFolder folder;
+  const auto script = load(script_file(folder, kForbidding), Domain::binary(4));
+  const StateTable table(*script, 2);
+  double z = 0;
+  for (int s = 0; s < 16; ++s) {
+    const int ones = (s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3);
+    if ((s & 3) != 3 || ones == 4) z += std::exp(0.1 * ones);
+  }
+  EXPECT_NEAR(exact_answer(*script, 2).log_z, std::log(z), 1e-6);
+  for (const char* name : {"locally_balanced", "gibbs", "hamming_ball", "dmala"}) {
+    SCOPED_TRACE(name);
+    const auto sampler = make_sampler(name, *script, {});
+    const StepCheck steps = check_steps(*sampler, *script, table, 4000);
+    EXPECT_GT(steps.p_value, 1e-5) << steps.chi_square;
+    EXPECT_FALSE(steps.impossible);
+  }
+}
+
+TEST(Script, WithoutAGradientWhereNothingChangesIsAllowed) {
+  const TestFolder folder;
+  EXPECT_NO_THROW(load(script_file(folder, "def forward(self, x):\n    return x.sum(1) * 0"),
+                       Domain::binary(4)));
 }
 
 TEST(Script, ThatThrowsInARunEndsIt) {
