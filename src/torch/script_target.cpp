@@ -90,7 +90,7 @@ class ScriptTarget final : public NetworkTarget {
     if (!out.isTensor()) {
       refuse("the script returned " + out.tagKind() + "; expected a tensor, log p of each state");
     }
-    const at::Tensor logp = out.toTensor();
+    at::Tensor logp = out.toTensor();
     const std::vector<std::int64_t> expected{x.size(0)};
     if (logp.sizes() != c10::IntArrayRef(expected)) {
       refuse("for states of shape " + shape_text(x.sizes()) +

@@ -5,92 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <set>
 
-#include "fake_network.hpp"
+#include "ebm_lesson.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/exact.hpp"
 #include "saltus/learn/ais_run.hpp"
-#include "saltus/learn/likelihood.hpp"
-#include "saltus/sampler/registry.hpp"
-#include "small_models.hpp"
 
 namespace saltus {
 namespace {
-
-constexpr int kPixels = 12;
-
-// Images of 3 x 4 pixels whose left or right half is on, with noise; learning must find the pairs.
-RowBuffer<Symbol> halves(int rows, std::uint64_t seed) {
-  RowBuffer<Symbol> data(rows, kPixels);
-  for (int r = 0; r < rows; ++r) {
-    const Stream stream(seed, static_cast<std::uint32_t>(r), 0, Purpose::check);
-    const bool right = stream.uniform(0) < 0.5;
-    for (int i = 0; i < kPixels; ++i) {
-      const bool on = (i % 4 >= 2) == right;
-      data.view()[r][i] = stream.uniform(static_cast<std::uint32_t>(1 + i)) < 0.1 ? !on : on;
-    }
-  }
-  return data;
-}
-
-ByteRows as_bytes(Rows<const Symbol> rows, int one = 1) {
-  ByteRows bytes{rows.cols, {}};
-  for (int r = 0; r < rows.rows; ++r) {
-    for (const Symbol x : rows.row(r)) bytes.bytes.push_back(static_cast<std::uint8_t>(x * one));
-  }
-  return bytes;
-}
-
-ImageSet small_images(bool grey) {
-  ImageSet images;
-  images.name = "halves", images.height = 3, images.width = 4, images.grey = grey;
-  images.train = as_bytes(halves(300, 1).view(), grey ? 255 : 1);
-  images.valid = as_bytes(halves(200, 2).view(), grey ? 255 : 1);
-  return images;
-}
-
-// A whole small problem.
-struct Lesson {
-  ImageSet images;
-  RowBuffer<Symbol> valid = halves(200, 2);
-  std::vector<double> mean;
-  FakeNetwork network;
-  std::unique_ptr<EbmLearning> learning;
-
-  static EbmPlan small_plan() {
-    EbmPlan plan;
-    plan.batch = 20, plan.buffer = 200, plan.steps = 5;
-    plan.rate = 0.02, plan.rate_warmup = 50, plan.iterations = 400;
-    plan.validate_every = 100, plan.validation_betas = 200, plan.validation_chains = 50;
-    plan.record_every = 10, plan.seed = 11, plan.threads = 2;
-    return plan;
-  }
-
-  explicit Lesson(const EbmPlan& plan = small_plan(), bool grey = false,
-                  const std::string& sampler = "dmala",
-                  const Settings& settings = {{"step_size", "0.3"}})
-      : images(small_images(grey)), mean(base_mean(images, plan.seed)), network(mean) {
-    const Target& target = network.target();
-    learning =
-        std::make_unique<EbmLearning>(network, Independent::bernoulli(target.domain(), mean),
-                                      images, make_sampler(sampler, target, settings),
-                                      make_sampler("dmala", target, {{"step_size", "0.3"}}), plan);
-  }
-
-  // Until everything is done, or so many iterations.
-  void go(std::uint64_t until = ~std::uint64_t{0}) {
-    while (!learning->done()) {
-      if (learning->validation_due()) {
-        learning->validate();
-      } else if (learning->iteration() < until) {
-        learning->step();
-      } else {
-        return;
-      }
-    }
-  }
-};
 
 TEST(EbmPlan, RateGrowsFromZero) {
   EbmPlan plan;
@@ -200,95 +121,6 @@ TEST(EbmLearning, RandomNumbersNeverComeTwice) {
   // 80,000 states, about 24 steps to forget a pixel: the mean has a deviation of about 0.009.
   // Chains that got the same numbers again and again would stand still.
   for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], lesson.mean[i], 0.045);
-}
-
-double exact_likelihood(const Target& target, Rows<const Symbol> data) {
-  return mean_logp(target, data) - exact_answer(target).log_z;
-}
-
-TEST(EbmLearning, LearnsAndValidates) {
-  Lesson lesson;
-  const double before = exact_likelihood(lesson.network.averaged(), lesson.valid.view());
-  lesson.go();
-  const EbmLearning& learning = *lesson.learning;
-  EXPECT_EQ(learning.iteration(), 400u);
-  const double after = exact_likelihood(lesson.network.averaged(), lesson.valid.view());
-  // Independent pixels have 12 ln 2; two noisy halves ln 2 + 12 * 0.325.
-  EXPECT_NEAR(before, -12 * std::log(2), 0.2);
-  EXPECT_GT(after, -6);
-  ASSERT_EQ(learning.validations().size(), 4u);
-  const Validation& last = learning.validations().back();
-  EXPECT_EQ(last.iteration, 400u);
-  EXPECT_NEAR(last.log_z, exact_answer(lesson.network.averaged()).log_z, 4 * last.standard_error);
-  EXPECT_NEAR(last.log_likelihood(), after, 4 * last.standard_error + 1e-9);
-  ASSERT_TRUE(learning.best());
-  for (const Validation& v : learning.validations()) {
-    EXPECT_LE(v.log_likelihood(), learning.best()->log_likelihood());
-    EXPECT_GT(v.ess, 1);
-  }
-  ASSERT_EQ(learning.history().size(), 40u);
-  EXPECT_EQ(learning.history()[0].iteration, 10u);
-  EXPECT_GT(learning.history()[5].acceptance, 0.3);
-}
-
-TEST(EbmLearning, KeepsTheBestParametersNotTheLast) {
-  Lesson lesson;
-  lesson.go(100);
-  const std::vector<float> good = lesson.network.averaged_parameters();
-  while (lesson.learning->iteration() < 200) lesson.learning->step();
-  lesson.network.set_averaged(-0.5f);  // all pixels off
-  ASSERT_TRUE(lesson.learning->validate());
-  ASSERT_EQ(lesson.learning->validations().size(), 2u);
-  EXPECT_EQ(lesson.learning->best()->iteration, 100u);
-  EXPECT_EQ(lesson.learning->best_parameters(), good);
-}
-
-// One chain that has all the weight, or chains that stand still, are no estimate: they may not make
-// parameters the best.
-TEST(EbmLearning, TrustsValidationsOfSeveralChainsThatMove) {
-  const auto validation = [](std::uint64_t iteration, double log_likelihood, double ess,
-                             double acceptance = 0.8) {
-    Validation v;
-    v.iteration = iteration, v.mean_logp = log_likelihood, v.ess = ess, v.acceptance = acceptance;
-    return v;
-  };
-  std::vector<Validation> all;
-  EXPECT_EQ(best_of(all), nullptr);
-  all = {validation(1, -90, 1.5), validation(2, -80, 1.01)};
-  EXPECT_EQ(best_of(all)->iteration, 2u);  // of none that is sound, the highest
-  all.push_back(validation(3, -100, 2));
-  EXPECT_EQ(best_of(all)->iteration, 3u);
-  all.push_back(validation(4, -95, 4));
-  all.push_back(validation(5, -97, 40));
-  all.push_back(validation(6, -60, 1));
-  all.push_back(validation(7, -65, 16, 0.07));
-  EXPECT_EQ(best_of(all)->iteration, 4u);
-  all = {validation(1, -90, 1.5), validation(2, 30, 1)};
-  EXPECT_EQ(best_of(all)->iteration, 1u);  // above 0 is impossible
-}
-
-// The learned energy, best parameters, in both directions.
-TEST(EbmLearning, AnnealingEnclosesLogZOfTheLearned) {
-  Lesson lesson;
-  lesson.go();
-  const FakeEnergy best(lesson.mean, lesson.learning->best_parameters());
-  const Tempered path(best, Independent::bernoulli(best.domain(), lesson.mean));
-  AisPlan plan;
-  plan.annealing.betas = linear_betas(1000);
-  plan.annealing.chains = 200;
-  plan.warmup = 500;
-  const RowBuffer<Symbol> start = lesson.learning->samples(200);
-  AisRun run(path, make_sampler("gwg", path, {}), plan, start.view());
-  ASSERT_TRUE(run.go());
-  const AisResult r = run.result();
-  const double exact = exact_answer(best).log_z;
-  EXPECT_LT(r.low(), exact);
-  EXPECT_GT(r.high(), exact);
-  EXPECT_LT(r.high() - r.low(), 0.3);
-  const LikelihoodInterval ll = log_likelihood(mean_logp(best, lesson.valid.view()), r);
-  const double truth = exact_likelihood(best, lesson.valid.view());
-  EXPECT_LT(ll.low, truth);
-  EXPECT_GT(ll.high, truth);
 }
 
 const Settings kTuned = {{"step_size", "0.15"}, {"adapt", "true"}};
@@ -442,57 +274,6 @@ TEST(EbmLearning, SeedsDiffer) {
   Lesson other(plan);
   one.go(60), other.go(60);
   EXPECT_NE(one.network.parameters(), other.network.parameters());
-}
-
-// DULA learns, but another kernel has to validate.
-TEST(EbmLearning, ValidatesWithAnExactKernelOnly) {
-  Lesson lesson(Lesson::small_plan(), false, "dula");
-  lesson.go(100);
-  EXPECT_EQ(lesson.learning->validations().size(), 1u);
-  const Target& target = lesson.network.target();
-  EXPECT_THROW(
-      EbmLearning(lesson.network, Independent::bernoulli(target.domain(), lesson.mean),
-                  lesson.images, make_sampler("dula", target, {{"step_size", "0.1"}}),
-                  make_sampler("dula", target, {{"step_size", "0.1"}}), Lesson::small_plan()),
-      UsageError);
-}
-
-// All averaged parameters are large: mass sits at all ones, but with two betas and the chains of a
-// base at 0.01 the estimate of log Z stays far too low. Returns the validations, and what was said.
-std::vector<Validation> validate_far_off(int chains, std::string& words) {
-  EbmPlan plan = Lesson::small_plan();
-  plan.iterations = plan.validate_every = 1;
-  plan.validation_betas = 2, plan.validation_chains = chains;
-  Lesson lesson(plan);
-  const std::vector<double> low(kPixels, 0.01);
-  FakeNetwork network(low);
-  ImageSet ones = lesson.images;
-  ones.valid.bytes.assign(5 * kPixels, 1);
-  const Target& target = network.target();
-  EbmLearning learning(network, Independent::bernoulli(target.domain(), low), ones,
-                       make_sampler("dmala", target, {{"step_size", "0.3"}}),
-                       make_sampler("dmala", target, {{"step_size", "0.3"}}), plan);
-  learning.step();
-  network.set_averaged(5);
-  try {
-    learning.validate();
-  } catch (const DataError& e) {
-    words = e.what();
-  }
-  return learning.validations();
-}
-
-// A model under which every image has a probability above 1 is none.
-TEST(EbmLearning, StopsAtALikelihoodAboveZero) {
-  std::string words;
-  EXPECT_TRUE(validate_far_off(20, words).empty());
-  EXPECT_NE(words.find("validation log-likelihood"), std::string::npos) << words;
-  // Of one chain alone it says nothing.
-  words = "";
-  const std::vector<Validation> seen = validate_far_off(80, words);
-  EXPECT_EQ(words, "");
-  EXPECT_LT(seen.at(0).ess, 2);
-  EXPECT_GT(seen[0].log_likelihood(), 0);
 }
 
 // A network whose target fails in its own code, once.
