@@ -149,13 +149,12 @@ class LearnEbm {
     row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
   }
 
-  // What the last iterations say against the model; docs/learning.md has the limits' reasons.
+  // What the last iterations say against the model.
   std::string doubts() const {
     if (run_->learning().history().empty()) return "";
     const EbmInfo& now = run_->learning().history().back();
-    if (now.changed < 0.05) return "the chains stand still: nothing more is learned";
-    if (std::abs(now.loss()) > 100)
-      return "the loss has run away: the chains do not follow the model";
+    if (now.stands_still()) return "the chains stand still: nothing more is learned";
+    if (now.runs_away()) return "the loss has run away: the chains do not follow the model";
     return "";
   }
 

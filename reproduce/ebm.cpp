@@ -49,9 +49,8 @@ double bound_of(const EbmEvaluation& e) {
   return e.mean_logp - log_z_floor(e.forward);
 }
 
-// So few pixels change in a step that the chains tell the network nothing any more.
 bool stand_still(const EbmRecord& record) {
-  return !record.history.empty() && record.history.back().changed < 0.05;
+  return !record.history.empty() && record.history.back().stands_still();
 }
 
 // Validations above that of the chosen parameters, which were therefore not sound.
@@ -207,12 +206,9 @@ Plot plot_of(const std::vector<const EbmRecord*>& records, const std::string& ti
   return plot;
 }
 
-// A loss beyond it, either way, is of chains that cannot follow the network; a plot of it would
-// show nothing else.
-constexpr double kLargestLoss = 100;
-
 void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& records,
                Section& section) {
+  // A plot of larger values would show nothing else.
   const auto history = [](auto value, double limit = INFINITY) {
     return [value, limit](const EbmRecord& record, Series& series) {
       for (const EbmInfo& info : record.history) {
@@ -235,11 +231,11 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
       "Of the averaged parameters. The estimate of log Z tends to be too low, so that these tend "
       "to be too high; those above 0, which are impossible, are left out.";
   Plot loss = plot_of(records, dataset + ": loss", "mean log p of samples less that of data",
-                      history([](const EbmInfo& i) { return i.loss(); }, kLargestLoss));
+                      history([](const EbmInfo& i) { return i.loss(); }, EbmInfo::kLargestLoss));
   loss.summary = fmt::format(
       "It tells that learning goes on, not how good the model is. Values beyond {} either way are "
       "left out.",
-      kLargestLoss);
+      EbmInfo::kLargestLoss);
   Plot changes = plot_of(records, dataset + ": changes of a chain in a step", "pixels",
                          history([](const EbmInfo& i) { return i.changed; }));
   Plot acceptance = plot_of(records, dataset + ": acceptance", "mean acceptance probability",

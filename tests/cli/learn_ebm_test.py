@@ -68,6 +68,19 @@ class Learning(EbmTest):
         self.assertEqual(self.learn("--out", "parts", "--resume", "--iterations", 70)["iterations"], 70)
         self.refused(USAGE, ["70 iterations already"], "--out", "parts", "--resume", "--iterations", 65)
 
+    def test_warns_of_learning_that_has_run_away(self):
+        self.assertIsNone(self.begin_learning("good", "--iterations", 60, "--validate-every", 0)["warning"])
+        fast = [10 if before == "--lr" else 0 if before == "--lr-warmup" else value
+                for before, value in zip([None] + SMALL, SMALL)]
+        done = self.good("learn", "ebm", "--dataset", "images.csv", "--out", "fast", *fast, "--iterations", 60,
+                         "--validate-every", 0)
+        self.assertRegex(done.out, "warning +the (loss has run away|chains stand still)")
+
+    def test_what_is_refused_leaves_no_folder(self):
+        few = [10 if before == "--buffer" else value for before, value in zip([None] + SMALL, SMALL)]
+        self.refused(USAGE, ["a batch of 20 cannot be chosen"], "--dataset", "images.csv", "--out", "none", *few)
+        self.assertFalse(os.path.exists(self.path("none")))
+
     def test_interrupted(self):
         process = self.begin("learn", "ebm", "--dataset", "images.csv", "--out", "out", *SMALL, "--iterations", 1000000,
                              "--validate-every", 0, "--checkpoint-every", 0.1)

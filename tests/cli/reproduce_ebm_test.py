@@ -29,6 +29,9 @@ class Quick(CliTest):
         self.assertTrue(row["setting"]["low"] <= row["ours"] <= row["setting"]["high"], row)
         self.assertTrue(-600 < row["ours"] < -100, row)
         self.assertEqual(self.rows(whole, "iterations")[0]["ours"], 60)
+        # Hardly anything: the terminal says that it goes on.
+        done = self.good(*arguments, "--out", "begun", "--time", 1e-6)
+        self.assertIn("The same command goes on where it stopped.", done.out)
         for seconds in range(2, 30):  # a slow machine needs longer slices to come further than reading
             self.good(*arguments, "--out", "parts", "--time", seconds)
             parts = self.results("parts")

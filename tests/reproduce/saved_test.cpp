@@ -38,6 +38,7 @@ Results made_up() {
              "n"},
             {"bias", Json::object(), {}, std::nan(""), {}, Verdict::not_published, ""},
             {"bound", {{"list", {1, 2}}}, 1.0, 2.0, {}, Verdict::cannot_hold, "why"},
+            {"wide", Json::object(), 1.0, 2.0, {}, Verdict::undecided, "too wide"},
             {"other", Json::object(), 1.0, 2.0, 0.5, Verdict::differs, ""}};
   report::Plot lines{.title = "Lines", .x_label = "x", .y_label = "y", .log_x = true};
   lines.series = {{"a", {1, 2}, {3, INFINITY}, {2, 3}, {4, 5}, {}}};

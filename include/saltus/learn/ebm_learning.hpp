@@ -12,6 +12,7 @@
 // scalable sampling for discrete distributions", ICML 2021.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -63,6 +64,11 @@ struct EbmInfo {
   double seconds = 0;  // of all iterations until then
 
   double loss() const { return sample_logp - data_logp; }
+  // Chains that cannot follow the network: they are far from what it has become, or so few of their
+  // pixels change in a step that they tell it nothing any more.
+  static constexpr double kLargestLoss = 100;
+  bool runs_away() const { return !(std::abs(loss()) <= kLargestLoss); }
+  bool stands_still() const { return changed < 0.05; }
 };
 
 // Of the averaged parameters after so many iterations.
