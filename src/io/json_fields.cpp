@@ -60,8 +60,11 @@ const nlohmann::json& JsonFields::array(const Json& value, const std::string& wh
 
 std::vector<double> JsonFields::numbers(const Json& value, const std::string& where) const {
   std::vector<double> out;
-  for (const Json& element : array(value, where)) {
-    out.push_back(number(element, where + "[" + std::to_string(out.size()) + "]"));
+  out.reserve(array(value, where).size());
+  for (const Json& element : value) {
+    const double v = element.is_number() ? element.get<double>() : NAN;
+    if (!std::isfinite(v)) number(element, where + "[" + std::to_string(out.size()) + "]");
+    out.push_back(v);
   }
   return out;
 }
