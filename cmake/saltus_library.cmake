@@ -9,6 +9,15 @@ target_compile_options(saltus_options INTERFACE -Wall -Wextra -Wpedantic -Wshado
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
 
+# Checks that cost less than 1 % (docs/security.md). The fused passes of src/ops do without the
+# library's assertions: they index raw rows.
+if(SALTUS_HARDENED AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_compile_options(saltus_options INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE
+    -D_FORTIFY_SOURCE=2)
+  target_compile_definitions(saltus_options INTERFACE _GLIBCXX_ASSERTIONS)
+  target_link_options(saltus_options INTERFACE LINKER:-z,relro LINKER:-z,now)
+endif()
+
 # Products and sums are never fused: every instruction set then gives the same bits.
 set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
@@ -28,7 +37,7 @@ function(saltus_add_level level)
   target_include_directories(saltus_ops_${level} PRIVATE ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(saltus_ops_${level} PRIVATE SALTUS_LEVEL_NAMESPACE=${level})
-  target_compile_options(saltus_ops_${level} PRIVATE ${SALTUS_OPS_OPTIONS} ${ARGN})
+  target_compile_options(saltus_ops_${level} PRIVATE ${SALTUS_OPS_OPTIONS} ${ARGN} -U_GLIBCXX_ASSERTIONS)
   target_link_libraries(saltus_ops_${level} PRIVATE saltus_options)
   set_target_properties(saltus_ops_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_sources(saltus PRIVATE $<TARGET_OBJECTS:saltus_ops_${level}>)
@@ -61,13 +70,13 @@ endif()
 
 if(SALTUS_BLAS)
   # The threaded variant, though we let it use one thread: the serial one is not safe to be called
-  # from several threads at once.
+  # from several threads at once. It is loaded at run time, by its name, when a dense model needs it.
   set(variants ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread openblas)
   find_path(CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES ${variants} REQUIRED)
   find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-pthread REQUIRED)
-  target_include_directories(saltus PRIVATE ${CBLAS_INCLUDE_DIR})
-  target_compile_definitions(saltus PRIVATE SALTUS_HAVE_BLAS)
-  target_link_libraries(saltus PRIVATE ${OPENBLAS_LIBRARY})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/gemm.cpp PROPERTIES
+    COMPILE_DEFINITIONS "SALTUS_HAVE_BLAS;SALTUS_BLAS_FILE=\"libopenblas.so.0\""
+    INCLUDE_DIRECTORIES ${CBLAS_INCLUDE_DIR})
 endif()
 if(SALTUS_NETCDF)
   find_path(NETCDF_INCLUDE_DIR netcdf.h REQUIRED)

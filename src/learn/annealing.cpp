@@ -114,7 +114,6 @@ Annealing::Annealing(const Tempered& path, const Sampler& sampler, const Anneali
   check_annealing(sampler, path);
   log_weights_.resize(static_cast<std::size_t>(plan.chains));
   acceptance_.resize(log_weights_.size());
-  ops::single_threaded_blas();
   if (direction == Direction::reverse) std::reverse(way_.begin(), way_.end());
   plan_rounds();
   for (int first = 0; first < plan.chains; first += tile_size_) {
@@ -206,6 +205,7 @@ bool Annealing::go(const std::function<bool(std::size_t, std::size_t)>& between_
     if (device_) {
       anneal_on_device(first, last);
     } else {
+      const ops::OneBlasThread one_thread;
       pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
         anneal(*tiles_[static_cast<std::size_t>(t)], *lenders_[static_cast<std::size_t>(thread)],
                first, last);

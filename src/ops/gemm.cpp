@@ -5,42 +5,110 @@
 
 #ifdef SALTUS_HAVE_BLAS
 #include <cblas.h>
-extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "saltus/core/error.hpp"
 #endif
 
 namespace saltus::ops {
 
 #ifdef SALTUS_HAVE_BLAS
+namespace {
+
+// What is used of OpenBLAS. It is loaded when the first model needs it: its start reserves memory
+// for as many threads as there are processors, which programs without dense models should not pay
+// for, and which fails where memory is limited.
+struct Blas {
+  decltype(&cblas_sgemm) multiply;
+  int (*threads)();
+  void (*set_threads)(int);
+};
+
+std::atomic<const Blas*> known{nullptr};
+std::mutex loading;
+
+void* load_library() {
+  // Read by the library while it is loaded, and not after.
+  const char* const set = std::getenv("OPENBLAS_NUM_THREADS");
+  const std::optional<std::string> before = set ? std::optional<std::string>(set) : std::nullopt;
+  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  void* const library = ::dlopen(SALTUS_BLAS_FILE, RTLD_NOW | RTLD_LOCAL);
+  before ? ::setenv("OPENBLAS_NUM_THREADS", before->c_str(), 1)
+         : ::unsetenv("OPENBLAS_NUM_THREADS");
+  if (library) return library;
+  throw UsageError(std::string("dense models need OpenBLAS, which cannot be loaded: ") +
+                   ::dlerror());
+}
+
+// OpenBLAS as the process has it; null when nothing has loaded it and `load` is false.
+const Blas* find_blas(bool load) {
+  if (const Blas* found = known.load(std::memory_order_acquire)) return found;
+  const std::lock_guard lock(loading);
+  void* library = ::dlopen(SALTUS_BLAS_FILE, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!library && !load) return nullptr;
+  if (!library) library = load_library();
+  static Blas found;
+  found = {reinterpret_cast<decltype(&cblas_sgemm)>(::dlsym(library, "cblas_sgemm")),
+           reinterpret_cast<int (*)()>(::dlsym(library, "openblas_get_num_threads")),
+           reinterpret_cast<void (*)(int)>(::dlsym(library, "openblas_set_num_threads"))};
+  if (!found.multiply || !found.threads || !found.set_threads) {
+    throw UsageError("dense models need OpenBLAS, but " SALTUS_BLAS_FILE " is something else");
+  }
+  known.store(&found, std::memory_order_release);
+  return &found;
+}
+
+void product(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const float* a, int lda,
+             const float* b, int ldb, float beta, float* c, int ldc) {
+  find_blas(true)->multiply(CblasRowMajor, ta, tb, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
+}
+
+}  // namespace
+
+void load_blas() {
+  find_blas(true);
+}
+
+OneBlasThread::OneBlasThread() {
+  const Blas* const blas = find_blas(false);
+  if (!blas || blas->threads() == 1) return;
+  before_ = blas->threads();
+  blas->set_threads(1);
+}
+
+OneBlasThread::~OneBlasThread() {
+  if (before_ > 0) find_blas(false)->set_threads(before_);
+}
 
 void multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
               int ldc) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c,
-              ldc);
+  product(CblasNoTrans, CblasNoTrans, m, n, k, a, lda, b, ldb, 0.0f, c, ldc);
 }
 
 void multiply_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c,
                   int ldc) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 1.0f, c,
-              ldc);
+  product(CblasNoTrans, CblasNoTrans, m, n, k, a, lda, b, ldb, 1.0f, c, ldc);
 }
 
 void multiply_transposed(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
+  product(CblasNoTrans, CblasTrans, m, n, k, a, lda, b, ldb, 0.0f, c, ldc);
 }
 
 void multiply_transposed_add(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                              float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, lda, b, ldb, 1.0f, c, ldc);
+  product(CblasNoTrans, CblasTrans, m, n, k, a, lda, b, ldb, 1.0f, c, ldc);
 }
 
 void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
-}
-
-void single_threaded_blas() {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
+  product(CblasTrans, CblasNoTrans, m, n, k, a, lda, b, ldb, 0.0f, c, ldc);
 }
 
 #else
@@ -97,7 +165,9 @@ void transposed_multiply(int m, int n, int k, const float* a, int lda, const flo
   }
 }
 
-void single_threaded_blas() {}
+void load_blas() {}
+OneBlasThread::OneBlasThread() = default;
+OneBlasThread::~OneBlasThread() = default;
 
 #endif
 

@@ -22,7 +22,20 @@ void multiply_transposed_add(int m, int n, int k, const float* a, int lda, const
 void transposed_multiply(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
                          float* c, int ldc);
 
-// Makes the BLAS run on the calling thread alone: tiles are the unit of parallel work.
-void single_threaded_blas();
+// Loads the BLAS, where the build uses one. Models and samplers that multiply call it when they
+// are made, so that no step can fail. Throws UsageError.
+void load_blas();
+
+// While it lives, the BLAS runs on the calling thread alone: tiles are the unit of parallel work.
+class OneBlasThread {
+ public:
+  OneBlasThread();
+  ~OneBlasThread();
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  int before_ = 0;  // threads to return to; 0: nothing was changed
+};
 
 }  // namespace saltus::ops

@@ -31,7 +31,6 @@ Ensemble::Ensemble(const Target& target, int chains, int tile, int threads, std:
       seed_(seed),
       pool_(useful_threads(threads, (chains + tile_size_ - 1) / std::max(1, tile_size_))) {
   if (chains < 1) throw UsageError("a run needs at least one chain");
-  ops::single_threaded_blas();
   for (int first = 0; first < chains; first += tile_size_) {
     auto& storage = tiles_.emplace_back(std::make_unique<Storage>(target, tile_size_));
     Tile& made = storage->tile;
@@ -132,6 +131,7 @@ void Ensemble::check_finite(int chain, double logp) const {
 void Ensemble::evaluate() {
   if (on_device()) return evaluate_on_device();
   leave_device();
+  const ops::OneBlasThread one_thread;
   pool_.for_each(static_cast<int>(tiles_.size()), [&](int t, int thread) {
     Tile& tile = tiles_[static_cast<std::size_t>(t)]->tile;
     tile.step = step_;
@@ -201,6 +201,7 @@ void Ensemble::leave_device() {
 void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer) {
   if (on_device() && device_->serves(sampler)) return advance_on_device(sampler, steps, observer);
   leave_device();
+  const ops::OneBlasThread one_thread;
   const bool new_owner = owner_ != sampler.own_key();
   if (new_owner) {
     for (const auto& storage : tiles_) storage->make_own(sampler.own_size(target_));

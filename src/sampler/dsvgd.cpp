@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
 #include "sampler/dsvgd_direction.hpp"
 #include "sampler/entries.hpp"
@@ -54,6 +55,7 @@ Dsvgd::Dsvgd(DsvgdOptions options) : options_(options) {
                      "; it must be a positive number");
   }
   check_temperature(options_.temperature);
+  ops::load_blas();
 }
 
 std::string Dsvgd::missing(const Target& target) const {

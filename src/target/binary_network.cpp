@@ -170,6 +170,7 @@ BinaryNetwork::BinaryNetwork(std::shared_ptr<const Data> data, const BinaryNetwo
       domain_(Domain::binary(network().dim())),
       all_(size(domain_.dim())) {
   std::iota(all_.begin(), all_.end(), 0);
+  ops::load_blas();
 }
 
 void BinaryNetwork::evaluate(const At& at, Rows<const Symbol> x, double* logp,
@@ -257,7 +258,7 @@ void BinaryNetwork::predict(Rows<const Symbol> x, const RegressionRows& at, Rows
     throw DataError("data with " + std::to_string(at.features) +
                     " features do not fit a network of " + std::to_string(rows().features));
   }
-  ops::single_threaded_blas();
+  const ops::OneBlasThread one_thread;
   const int block = block_rows(options_.hidden);
   std::vector<Scratch> scratch(size(pool.threads()));
   pool.for_each(x.rows, [&](int r, int thread) {

@@ -124,6 +124,7 @@ struct Quadratic::Matrix {
   }
 
   void make_dense(int n) {
+    ops::load_blas();
     dense = RowBuffer<float>(n, n);
     for (int i = 0; i < n; ++i) {
       for (auto e = begin[static_cast<std::size_t>(i)]; e < begin[static_cast<std::size_t>(i) + 1];

@@ -94,6 +94,7 @@ Rbm::Rbm(std::vector<double> weights, std::vector<double> visible_bias,
                     std::to_string(hidden_bias_.size()) + " hidden units cannot have " +
                     std::to_string(weights_.size()) + " weights");
   }
+  ops::load_blas();
   by_hidden_ = RowBuffer<float>(hidden(), domain_.dim());
   by_visible_ = RowBuffer<float>(domain_.dim(), hidden());
   visible_row_ = RowBuffer<float>(1, domain_.dim());
