@@ -1,6 +1,7 @@
 #include "saltus/diagnose/summary.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -9,12 +10,19 @@
 #include "diagnose/column_reader.hpp"
 #include "diagnose/held_columns.hpp"
 #include "diagnose/passing_column.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kPassBytes = std::size_t{32} << 20;   // what passing columns may need
+// What passing columns may need. With many chains their counts alone are more than the least; as
+// many passes as chains fit into that would take time that grows with the square of the chains.
+constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20,
+                      kMostPassBytes = std::size_t{1} << 30;
+constexpr std::size_t kBytesOfPair =
+    48;  // a chain and a column: counts of few levels in two halves
+constexpr std::size_t kFewEntries = std::size_t{1} << 14;   // not worth waking threads for
 constexpr std::size_t kHeldEntries = std::size_t{4} << 20;  // symbols held at a time
 
 struct NumberedColumn {
@@ -30,6 +38,12 @@ std::vector<int> numbers_of(const Columns& columns) {
   return numbers;
 }
 
+std::size_t pass_bytes(const Draws& draws) {
+  const std::size_t pairs =
+      static_cast<std::size_t>(draws.chains()) * static_cast<std::size_t>(draws.dim());
+  return std::clamp(kBytesOfPair * pairs, kLeastPassBytes, kMostPassBytes);
+}
+
 // Shows all draws to the columns.
 void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
   const ColumnReader reader(draws, numbers_of(columns));
@@ -37,9 +51,14 @@ void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
   const auto read_half = [&](int half, std::size_t first) {
     reader.read(half / 2, first, length, [&](std::size_t draw, Rows<const Symbol> x) {
       const bool last = draw + static_cast<std::size_t>(x.cols) == first + length;
-      pool.for_each(x.rows, [&](int i, int) {
+      const auto add = [&](int i, int) {
         columns[static_cast<std::size_t>(i)]->column.add(half, x.row(i), last);
-      });
+      };
+      if (static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.cols) >= kFewEntries) {
+        pool.for_each(x.rows, add);
+      } else {
+        for (int i = 0; i < x.rows; ++i) add(i, 0);
+      }
     });
   };
   for (NumberedColumn* c : columns) c->column.begin_pass();
@@ -56,13 +75,13 @@ void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
 }
 
 // As many open columns as fit into memory during a pass, but at least one if there is any.
-Columns next_columns(std::vector<NumberedColumn>& all) {
+Columns next_columns(std::vector<NumberedColumn>& all, std::size_t most_bytes) {
   Columns next;
   std::size_t bytes = 0;
   for (NumberedColumn& c : all) {
     if (!c.column.open()) continue;
     bytes += c.column.bytes_of_pass();
-    if (!next.empty() && bytes > kPassBytes) break;
+    if (!next.empty() && bytes > most_bytes) break;
     next.push_back(&c);
   }
   return next;
@@ -121,7 +140,7 @@ int columns_at_once(const Draws& draws, std::size_t levels) {
   const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 5;
   const std::size_t bytes = kOther + tables * levels * sizeof(double);
   return static_cast<int>(
-      std::clamp<std::size_t>(kPassBytes / bytes, 1, static_cast<std::size_t>(draws.dim())));
+      std::clamp<std::size_t>(pass_bytes(draws) / bytes, 1, static_cast<std::size_t>(draws.dim())));
 }
 
 // Passes over the draws until no column needs another.
@@ -130,7 +149,7 @@ void pass_until_closed(const Draws& draws, std::vector<NumberedColumn>& group, T
   for (NumberedColumn& c : group) columns.push_back(&c);
   while (!columns.empty()) {
     pass(draws, columns, pool);
-    columns = next_columns(group);
+    columns = next_columns(group, pass_bytes(draws));
   }
 }
 
@@ -142,6 +161,10 @@ std::vector<double> without_nan(std::vector<double> values) {
 }  // namespace
 
 std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int threads) {
+  constexpr int kMostChains = INT_MAX / 2;  // half chains are counted
+  if (draws.chains() > kMostChains) {
+    throw DataError("draws of more than 2^30 - 1 chains cannot be summarised");
+  }
   std::vector<CoordinateSummary> all(static_cast<std::size_t>(draws.dim()));
   if (draws.draws() == 0)
     return std::vector(all.size(), CoordinateSummary{NAN, NAN, NAN, NAN, NAN, NAN});
