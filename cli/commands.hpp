@@ -15,6 +15,7 @@ enum Status {
   data = 65,
   no_input = 66,
   software = 70,
+  no_memory = 71,
   cannot_create = 73,
   io_error = 74
 };

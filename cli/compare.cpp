@@ -11,12 +11,15 @@
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "interrupt.hpp"
+#include "io/byte_file.hpp"
 #include "model_options.hpp"
 #include "option_checks.hpp"
+#include "run_files.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/io/model_file.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -53,22 +56,14 @@ std::vector<Contender> contenders_of(const std::string& text, const Target& targ
 // A line on the terminal that says whose turn it is; silent elsewhere.
 class RaceLine {
  public:
-  ~RaceLine() { clear(); }
   bool operator()(const std::string& label, int turn, int turns) {
-    if (isatty(STDERR_FILENO) == 1) {
-      fmt::print(stderr, "\r\033[Kround {} of {}: {}", turn + 1, turns, label);
-      std::fflush(stderr);
-      shown_ = true;
-    }
+    line_.show(fmt::format("round {} of {}: {}", turn + 1, turns, label));
     return !signal_seen();
   }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
+  void clear() { line_.clear(); }
 
  private:
-  bool shown_ = false;
+  StatusLine line_;
 };
 
 // The bias of unadjusted samplers where it can be computed, and everyone's error where the exact
@@ -101,23 +96,23 @@ void add_exact_answers(CompareReport& report) {
 }
 
 void write_file(const std::string& path, const CompareReport& report) {
-  std::ofstream file(path);
   const bool csv = std::filesystem::path(path).extension() == ".csv";
-  file << (csv ? compare_csv(report) : compare_json(report).dump(2) + "\n");
-  if (!file.flush()) throw FileError("cannot write " + path, true);
+  replace_file(path, csv ? compare_csv(report) : compare_json(report).dump(2) + "\n");
 }
 
-void check_out(const std::string& out) {
+void check_out(const std::string& out, const std::string& model) {
   if (out.empty()) return;
   const std::string ending = std::filesystem::path(out).extension();
   if (ending != ".json" && ending != ".csv") {
     throw UsageError("--out " + out + ": a comparison is written as FILE.json or FILE.csv");
   }
-  check_place(out);
+  FileRoles roles;
+  roles.reads("MODEL", model);
+  roles.writes("--out", out);
 }
 
 int compare(CompareRequest request) {
-  check_out(request.out);
+  check_out(request.out, request.model.model);
   request.plan.seed = parse_seed(request.seed);
   const Model model = load_model(request.model);
   const std::vector<Contender> contenders = contenders_of(request.samplers, *model.target);
@@ -139,7 +134,7 @@ int compare(CompareRequest request) {
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!request.out.empty()) write_file(request.out, report);
   if (request.json) {
-    fmt::print("{}\n", compare_json(report).dump(2));
+    show_json(compare_json(report));
   } else {
     print_comparison(report);
   }

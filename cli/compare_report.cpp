@@ -9,6 +9,7 @@
 #include "ops/ops.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -55,35 +56,33 @@ void print_row(const CompareReport& report, std::size_t i) {
   const std::string ess = has_ess ? fmt::format("{} +-{:.0f}%", whole_or_short(r.ess_per_second()),
                                                 100 * std::min(9.99, r.log_ess_error))
                                   : "-";
-  fmt::print("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
-             s.acceptance, short_number(s.changed),
-             whole_or_short(static_cast<double>(s.steps) / s.seconds_of_draws), ess,
-             has_ess ? short_number(r.ess_per_evaluation()) : "-",
-             r.random && !std::isnan(rhat(r)) ? fmt::format("{:.3f}", rhat(r)) : "-",
-             std::isnan(report.error[i]) ? "" : fmt::format("{:.1e}", report.error[i]),
-             tuned_text(r));
+  show("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
+       s.acceptance, short_number(s.changed),
+       whole_or_short(static_cast<double>(s.steps) / s.seconds_of_draws), ess,
+       has_ess ? short_number(r.ess_per_evaluation()) : "-",
+       r.random && !std::isnan(rhat(r)) ? fmt::format("{:.3f}", rhat(r)) : "-",
+       std::isnan(report.error[i]) ? "" : fmt::format("{:.1e}", report.error[i]), tuned_text(r));
 }
 
 void print_header(const CompareReport& report) {
-  fmt::print("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "", "accep-", "changes", "",
-             "", "ESS per", "", "");
-  fmt::print("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "sampler", "tance",
-             "per step", "steps/s", "ESS per second", "evaluation", "R-hat",
-             report.exact ? "error" : "");
+  show("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "", "accep-", "changes", "", "",
+       "ESS per", "", "");
+  show("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "sampler", "tance", "per step",
+       "steps/s", "ESS per second", "evaluation", "R-hat", report.exact ? "error" : "");
 }
 
 void print_unranked(const CompareReport& report) {
   const std::vector<std::size_t> order = by_merit(report, false);
   if (order.empty()) return;
-  fmt::print("\nnot exact, so not ranked: effective draws from a law that is not the model's\n");
+  show("\nnot exact, so not ranked: effective draws from a law that is not the model's\n");
   for (std::size_t i : order) {
     print_row(report, i);
     const RaceResult& r = report.results[i];
     if (!std::isnan(report.bias[i])) {
-      fmt::print("{:<17} its law is at L1 distance {:.4g} from the model's (exact)\n", "",
-                 report.bias[i]);
+      show("{:<17} its law is at L1 distance {:.4g} from the model's (exact)\n", "",
+           report.bias[i]);
     } else if (!r.random) {
-      fmt::print("{:<17} deterministic after its start: it has no effective sample size\n", "");
+      show("{:<17} deterministic after its start: it has no effective sample size\n", "");
     }
   }
 }
@@ -94,7 +93,7 @@ void print_warnings(const CompareReport& report) {
     if (ranked(r) && rhat(r) > 1.05) slow += (slow.empty() ? "" : ", ") + r.contender.sampler;
   }
   if (!slow.empty()) {
-    fmt::print(
+    show(
         "\nWarning: the chains of {} have not mixed (R-hat above 1.05): their figures are rough.\n"
         "A larger --budget helps.\n",
         slow);
@@ -216,25 +215,23 @@ std::string compare_csv(const CompareReport& report) {
 }
 
 void print_comparison(const CompareReport& report) {
-  fmt::print("model     {}, {} coordinates ({})\n", report.target.name(),
-             with_commas(static_cast<std::uint64_t>(report.target.domain().dim())),
-             shape_text(report.target.shape()));
-  fmt::print("race      {} chains, {} of drawing for each sampler, seed {}\n\n", report.plan.chains,
-             duration(report.plan.seconds), report.plan.seed);
+  show("model     {}, {} coordinates ({})\n", report.target.name(),
+       with_commas(static_cast<std::uint64_t>(report.target.domain().dim())),
+       shape_text(report.target.shape()));
+  show("race      {} chains, {} of drawing for each sampler, seed {}\n\n", report.plan.chains,
+       duration(report.plan.seconds), report.plan.seed);
   print_header(report);
   for (std::size_t i : by_merit(report, true)) print_row(report, i);
   print_unranked(report);
-  fmt::print(
+  show(
       "\nESS: independent draws that would estimate the means of the coordinates as well, all "
       "chains "
       "together;\n+- one standard error. An evaluation is a gradient with its log p; log p alone "
       "counts a half, a local\ndifference one part in the number of coordinates.\n");
-  if (report.exact)
-    fmt::print("error: root mean square error of the means against the exact ones.\n");
+  if (report.exact) show("error: root mean square error of the means against the exact ones.\n");
   print_warnings(report);
-  fmt::print(
-      "\n{}\n{}\n", sentence(report, judge(report.results), "second"),
-      sentence(report, judge(report.results, &RaceResult::ess_per_evaluation), "evaluation"));
+  show("\n{}\n{}\n", sentence(report, judge(report.results), "second"),
+       sentence(report, judge(report.results, &RaceResult::ess_per_evaluation), "evaluation"));
 }
 
 }  // namespace saltus::cli

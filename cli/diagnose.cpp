@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/io/draw_files.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -37,16 +38,15 @@ void print_table(const Draws& draws, const std::vector<CoordinateSummary>& all) 
     };
     std::partial_sort(rows.begin(), rows.begin() + 10, rows.end(), worse);
     rows.resize(10);
-    fmt::print("the 10 of {} coordinates with the largest R-hat\n", with_commas(all.size()));
+    show("the 10 of {} coordinates with the largest R-hat\n", with_commas(all.size()));
   }
-  fmt::print("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n", "", "mean", "sd", "MCSE",
-             "ESS bulk", "ESS tail", "R-hat");
+  show("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n", "", "mean", "sd", "MCSE", "ESS bulk",
+       "ESS tail", "R-hat");
   for (std::size_t i : rows) {
     const CoordinateSummary& s = all[i];
-    fmt::print("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n",
-               coordinate_name(static_cast<int>(i), draws.info().shape), fixed(s.mean, 5),
-               fixed(s.sd, 5), fixed(s.mcse, 5), rounded(s.ess_bulk), rounded(s.ess_tail),
-               fixed(s.rhat, 4));
+    show("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n",
+         coordinate_name(static_cast<int>(i), draws.info().shape), fixed(s.mean, 5), fixed(s.sd, 5),
+         fixed(s.mcse, 5), rounded(s.ess_bulk), rounded(s.ess_tail), fixed(s.rhat, 4));
   }
 }
 
@@ -75,19 +75,19 @@ nlohmann::ordered_json as_json(const Draws& draws, const std::vector<CoordinateS
 void diagnose(const std::string& file, bool json) {
   const auto draws = open_draws(file);
   const std::vector<CoordinateSummary> all = summarise(*draws, true);
-  if (json) return fmt::print("{}\n", as_json(*draws, all).dump(2));
+  if (json) return show_json(as_json(*draws, all));
   const DrawsInfo& info = draws->info();
-  fmt::print("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
-             with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),
-             info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
+  show("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
+       with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),
+       info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
   print_table(*draws, all);
   const double worst = largest(column(all, [](auto& s) { return s.rhat; }));
-  fmt::print("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n",
-             rounded(least(column(all, [](auto& s) { return s.ess_bulk; }))),
-             rounded(median(column(all, [](auto& s) { return s.ess_bulk; }))),
-             rounded(least(column(all, [](auto& s) { return s.ess_tail; }))), fixed(worst, 4));
+  show("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n",
+       rounded(least(column(all, [](auto& s) { return s.ess_bulk; }))),
+       rounded(median(column(all, [](auto& s) { return s.ess_bulk; }))),
+       rounded(least(column(all, [](auto& s) { return s.ess_tail; }))), fixed(worst, 4));
   if (worst > 1.01)
-    fmt::print("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
+    show("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
 }
 
 }  // namespace

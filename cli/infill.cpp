@@ -12,15 +12,12 @@
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "saltus/core/error.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
-}
 
 class Infill {
  public:
@@ -44,7 +41,7 @@ class Infill {
     }
     const Scored scored{request_.sentences[0], bert_, problem, completions(*target, x.view())[0],
                         gradient_rows(*target, x.view())};
-    request_.json ? fmt::print("{}\n", json_text(scored_json(scored))) : print_scored(scored);
+    request_.json ? show_json(scored_json(scored)) : print_scored(scored);
   }
 
   // False when a signal stopped it.
@@ -62,7 +59,7 @@ class Infill {
       print_completions(*result);
       std::fflush(stdout);
     }
-    if (request_.json) fmt::print("{}\n", json_text(request_.from_file ? list : list[0]));
+    if (request_.json) show_json(request_.from_file ? list : list[0]);
     return true;
   }
 

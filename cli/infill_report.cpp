@@ -7,6 +7,7 @@
 #include <map>
 
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -56,7 +57,7 @@ std::vector<Completion> distinct(const std::vector<Completion>& of_chains) {
 
 void print_head(const Infilled& r) {
   const auto row = [](const char* name, const std::string& value) {
-    fmt::print("{:<9} {}\n", name, value);
+    show("{:<9} {}\n", name, value);
   };
   const BertConfig& c = r.bert.config;
   row("model",
@@ -71,24 +72,24 @@ void print_head(const Infilled& r) {
 void print_completions(const Infilled& r) {
   const Marking marking = marking_for_stdout();
   const auto line = [&](const std::string& chains, const Completion& c) {
-    fmt::print("{:>9.3f}  {:>6}  {}\n", c.energy, chains,
-               filled(r.sentence.text, c.words, marking));
+    show_marked(fmt::format("{:>9.3f}  {:>6}  {}\n", c.energy, chains,
+                            filled(r.sentence.text, c.words, marking)));
   };
   const std::vector<Completion> list = distinct(r.chains);
-  fmt::print("\n{}\n", r.sentence.text);
+  show("\n{}\n", r.sentence.text);
   if (r.request.all) {
-    fmt::print("{:>9}  {:>6}\n", "U", "chain");
+    show("{:>9}  {:>6}\n", "U", "chain");
     for (const Completion& c : r.chains) line(std::to_string(c.chains[0]), c);
   } else {
-    fmt::print("{:>9}  {:>6}\n", "U", "chains");
+    show("{:>9}  {:>6}\n", "U", "chains");
     const std::size_t count = std::min(list.size(), static_cast<std::size_t>(r.request.top));
     for (std::size_t k = 0; k < count; ++k) line(std::to_string(list[k].chains.size()), list[k]);
   }
-  fmt::print("{} distinct completions of {} chains; ", list.size(), r.chains.size());
-  if (r.exact) fmt::print("acceptance {:.3f}, ", r.statistics.acceptance);
+  show("{} distinct completions of {} chains; ", list.size(), r.chains.size());
+  if (r.exact) show("acceptance {:.3f}, ", r.statistics.acceptance);
   const std::size_t gaps = r.chains[0].words.size();
-  fmt::print("{:.2f} of {} gap{} changed per step, {}\n", r.statistics.changed, gaps,
-             gaps == 1 ? "" : "s", duration(r.statistics.seconds));
+  show("{:.2f} of {} gap{} changed per step, {}\n", r.statistics.changed, gaps,
+       gaps == 1 ? "" : "s", duration(r.statistics.seconds));
 }
 
 Json infilled_json(const Infilled& r) {
@@ -127,19 +128,19 @@ Json infilled_json(const Infilled& r) {
 
 void print_scored(const Scored& r) {
   const auto row = [](const char* name, const std::string& value) {
-    fmt::print("{:<10} {}\n", name, value);
+    show("{:<10} {}\n", name, value);
   };
   row("model", r.bert.name);
   row("text", filled(r.sentence.text, r.completion.words, marking_for_stdout()));
   row("input ids", fmt::format("{}", fmt::join(r.problem.ids, " ")));
   row("energy", fmt::format("{:.6f}", r.completion.energy));
-  fmt::print("\n{:>8}  {:<16}  {:>11}  {:>13}  {:>12}  at\n", "position", "word", "log f",
-             "gradient norm", "maximum");
+  show("\n{:>8}  {:<16}  {:>11}  {:>13}  {:>12}  at\n", "position", "word", "log f",
+       "gradient norm", "maximum");
   for (std::size_t i = 0; i < r.gradient.size(); ++i) {
     const Scored::GradientRow& g = r.gradient[i];
-    fmt::print("{:>8}  {:<16}  {:>11.6f}  {:>13.3f}  {:>12.6f}  {} ({})\n", r.problem.gaps[i],
-               r.completion.words[i], r.completion.log_f[i], g.norm, g.largest,
-               r.bert.pieces->piece(g.where), g.where);
+    show("{:>8}  {:<16}  {:>11.6f}  {:>13.3f}  {:>12.6f}  {} ({})\n", r.problem.gaps[i],
+         r.completion.words[i], r.completion.log_f[i], g.norm, g.largest,
+         r.bert.pieces->piece(g.where), g.where);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "infill_sentence.hpp"
 
+#include "core/printable.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,13 +77,13 @@ std::string filled(const std::string& text, const std::vector<std::string>& word
   for (const std::string& word : words) {
     const std::size_t gap = text.find(kMask, at);
     if (gap == std::string::npos) break;
-    result.append(text, at, gap - at);
+    result += printable(text.substr(at, gap - at));
     const bool goes_on = word.starts_with("##") && word.size() > 2;
     if (goes_on) result.resize(result.find_last_not_of(" \t") + 1);
-    result += marking.before + (goes_on ? word.substr(2) : word) + marking.after;
+    result += marking.before + printable(goes_on ? word.substr(2) : word) + marking.after;
     at = gap + kMask.size();
   }
-  return result.append(text, at);
+  return result + printable(text.substr(at));
 }
 
 }  // namespace saltus::cli

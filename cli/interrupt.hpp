@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: remembered, and answered when the round ends.
+// SIGINT, SIGTERM and SIGHUP: remembered, and answered when the round ends.
 #pragma once
 
 namespace saltus::cli {

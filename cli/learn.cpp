@@ -17,6 +17,7 @@
 #include "saltus/learn/trainable_ising.hpp"
 #include "saltus/learn/trainable_rbm.hpp"
 #include "saltus/run/checkpoint.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -99,16 +100,23 @@ class LearnRun {
   void finish(bool complete) {
     if (!complete && signal_seen() && request_.checkpoint.empty()) name_a_checkpoint();
     if (!request_.checkpoint.empty()) save();
-    model_->write(request_.out);
+    write_model();
     if (complete) return;
-    fmt::print(stderr, "Stopped after {} of {} iterations.", with_commas(learning_->iteration()),
-               with_commas(request_.iterations));
+    say("Stopped after {} of {} iterations.", with_commas(learning_->iteration()),
+        with_commas(request_.iterations));
     if (request_.checkpoint.empty()) {
-      fmt::print(stderr, " Give --checkpoint FILE to be able to continue.\n");
+      say(" Give --checkpoint FILE to be able to continue.\n");
     } else {
-      fmt::print(stderr, " Saved in {}. To continue:\n  saltus learn {} --resume {}\n",
-                 request_.checkpoint, request_.kind, shell_word(request_.checkpoint));
+      say(" Saved in {}. To continue:\n  saltus learn {} --resume {}\n", request_.checkpoint,
+          request_.kind, shell_word(request_.checkpoint));
     }
+  }
+
+  // Where a run is saved that could not go on, for a message.
+  std::string where_saved() const {
+    if (request_.checkpoint.empty()) return "";
+    return fmt::format("The last save is {}. To continue:\n  saltus learn {} --resume {}\n",
+                       request_.checkpoint, request_.kind, shell_word(request_.checkpoint));
   }
 
   LearnReport report(bool complete) const {
@@ -140,13 +148,27 @@ class LearnRun {
     }
   }
 
-  // What was interrupted without --checkpoint is saved all the same.
+  // What was interrupted without --checkpoint, or cannot be written, is saved all the same.
   void name_a_checkpoint() {
-    std::string name = "saltus.checkpoint";
-    for (int n = 2; std::filesystem::exists(name); ++n) {
-      name = fmt::format("saltus-{}.checkpoint", n);
+    request_.checkpoint =
+        request_.files->new_checkpoint({"", std::filesystem::path(request_.out).parent_path() / "",
+                                        std::filesystem::temp_directory_path()});
+  }
+
+  void write_model() {
+    try {
+      model_->write(request_.out);
+    } catch (const FileError& e) {
+      if (request_.checkpoint.empty()) {
+        name_a_checkpoint();
+        save();
+      }
+      throw EndError(
+          cannot_create, e.what(),
+          fmt::format("What was learned is saved in {}. To write it elsewhere:\n"
+                      "  saltus learn {} --resume {} --out FILE.json\n",
+                      request_.checkpoint, request_.kind, shell_word(request_.checkpoint)));
     }
-    request_.checkpoint = name;
   }
 
   LearnRequest request_;
@@ -158,11 +180,16 @@ class LearnRun {
 
 int learn(LearnRequest request) {
   LearnRun run(std::move(request));
-  const bool complete = run.go();
+  bool complete = false;
+  try {
+    complete = run.go();
+  } catch (const FileError& e) {
+    throw EndError(e.writing ? cannot_create : no_input, e.what(), run.where_saved());
+  }
   run.finish(complete);
   const LearnReport report = run.report(complete);
   if (run.json()) {
-    fmt::print("{}\n", report_json(report).dump(2));
+    show_json(report_json(report));
   } else {
     print_report(report);
   }

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "interrupt.hpp"
+#include "io/file_lock.hpp"
+#include "io/new_file.hpp"
 #include "learn/ebm_images.hpp"
 #include "learn_ebm.hpp"
 #include "learn_ebm_options.hpp"
@@ -15,6 +17,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_folder.hpp"
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -54,6 +57,7 @@ class LearnEbm {
           .learn_resnet(std::move(start), learning, choice);
     });
     make_folder();
+    claim();
     if (request_.resume) run_->restore(read_checkpoint(EbmRun::checkpoint_in(setup.folder)));
   }
 
@@ -72,9 +76,9 @@ class LearnEbm {
         totals.add(told(*now.iteration));
         progress.update(totals, seconds);
       } else {
-        progress.say(fmt::format("validation after {} iterations {:5.1f} %",
-                                 with_commas(learning.iteration()), 100 * now.validated),
-                     seconds);
+        progress.tell(fmt::format("validation after {} iterations {:5.1f} %",
+                                  with_commas(learning.iteration()), 100 * now.validated),
+                      seconds);
       }
       return !signal_seen() && (request_.time_limit <= 0 || seconds < request_.time_limit);
     });
@@ -84,17 +88,15 @@ class LearnEbm {
   }
 
   void say_how_to_continue() const {
-    fmt::print(stderr,
-               "Stopped after {} of {} iterations. Saved in {}. To continue:\n"
-               "  saltus learn ebm --out {} --resume\n",
-               with_commas(run_->learning().iteration()),
-               with_commas(request_.setup.plan.iterations), request_.setup.folder.string(),
-               shell_word(request_.setup.folder.string()));
+    say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
+        "  saltus learn ebm --out {} --resume\n",
+        with_commas(run_->learning().iteration()), with_commas(request_.setup.plan.iterations),
+        request_.setup.folder.string(), shell_word(request_.setup.folder.string()));
   }
 
   void print(bool complete) const {
     if (request_.json) {
-      fmt::print("{}\n", summary(complete).dump(2));
+      show_json(summary(complete));
     } else {
       print_text();
     }
@@ -110,14 +112,25 @@ class LearnEbm {
                                   failure ? failure.message() : "there is a file of this name"),
                       true);
     }
-    check_place(EbmRun::checkpoint_in(folder));
+    check_writable(EbmRun::checkpoint_in(folder));
+  }
+
+  // One learning at a time in a folder, and none on top of another.
+  void claim() {
+    const std::filesystem::path file = EbmRun::checkpoint_in(request_.setup.folder);
+    lock_ = std::make_unique<FileLock>(file);
+    if (!request_.resume && std::filesystem::exists(file)) {
+      throw UsageError(request_.setup.folder.string() +
+                       " holds an earlier learning: go on with --resume, or name a new folder");
+    }
+    remove_abandoned(file);
   }
 
   void print_text() const {
     const EbmLearning& learning = run_->learning();
     const EbmSetup& setup = run_->setup();
     const auto row = [](const char* name, const std::string& value) {
-      fmt::print("{:<12} {}\n", name, value);
+      show("{:<12} {}\n", name, value);
     };
     const auto count = [](auto n) { return with_commas(static_cast<std::uint64_t>(n)); };
     row("model", fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
@@ -209,6 +222,7 @@ class LearnEbm {
 
   LearnEbmRequest request_;
   ImageSet images_;
+  std::unique_ptr<FileLock> lock_;
   std::unique_ptr<EbmRun> run_;
 };
 

@@ -10,6 +10,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
 #include "sample_options.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {

@@ -5,11 +5,13 @@
 
 #include "io/json_fields.hpp"
 #include "io/strict_json.hpp"
+#include "io/weights_file.hpp"
 #include "option_checks.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/version.hpp"
 #include "sample_options.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -38,10 +40,12 @@ void check_files(const LearnRequest& r) {
   if (std::filesystem::path(r.out).extension() != ".json") {
     throw UsageError("--out " + r.out + ": a model is written as FILE.json");
   }
-  check_place(r.out);
-  if (r.checkpoint.empty()) return;
-  if (r.checkpoint == r.out) throw UsageError("--checkpoint and --out name the same file");
-  check_place(r.checkpoint);
+  FileRoles roles;
+  roles.reads("--data", r.data);
+  if (r.checkpoint != r.resume) roles.reads("--resume", r.resume);
+  roles.saves(r.checkpoint);
+  roles.writes("--out", r.out);
+  roles.writes("the weights of --out", weights_beside(r.out));
 }
 
 LearnRequest read_description(const std::string& text, const std::string& source) {
@@ -177,11 +181,15 @@ LearnRequest LearnOptions::request() const {
   }
   if (was_given("--iterations")) r.epochs = 0;
   if (was_given("--epochs")) r.iterations = 0;
-  if (!r.resume.empty()) return resumed(r);
+  if (!r.resume.empty()) {
+    r.claim_files();
+    return resumed(r);
+  }
   if (r.data.empty()) throw UsageError("say with --data FILE what to learn from");
   choose_phase(r);
   r.plan.seed = parse_seed(seed_);
   check_files(r);
+  r.claim_files();
   return r;
 }
 
@@ -205,7 +213,7 @@ LearnRequest LearnOptions::resumed(const LearnRequest& r) const {
   if (was_given("--data")) saved.data = r.data;
   if (was_given("--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
-  static_cast<RunControl&>(saved) = r.going_on();
+  static_cast<RunControl&>(saved) = r;
   check_files(saved);
   return saved;
 }

@@ -1,27 +1,18 @@
 #include "learn_report.hpp"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
 namespace {
 
-constexpr double kTerminalSeconds = 0.1, kPlainSeconds = 10;
 constexpr double kForget = 0.05;  // weight of the latest iteration
-
-std::size_t terminal_width() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  return known ? size.ws_col : 80;
-}
 
 // "loss -14.2, reconstruction error 0.11": what there is to say of the recent iterations.
 std::string state_text(const LearningInfo& recent) {
@@ -60,50 +51,27 @@ void LearnTotals::add(const LearningInfo& info) {
 }
 
 LearnProgress::LearnProgress(std::uint64_t done, std::uint64_t planned)
-    : terminal_(isatty(STDERR_FILENO) == 1), first_(done), planned_(planned) {}
+    : first_(done), planned_(planned) {}
 
-void LearnProgress::clear() {
-  if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
-  shown_ = false;
-}
-
-bool LearnProgress::due(double seconds) {
-  if (seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
-  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
-  last_ = seconds;
-  return true;
-}
-
-void LearnProgress::say(std::string line, double seconds) {
-  if (due(seconds)) show(std::move(line));
-}
-
-void LearnProgress::show(std::string line) {
-  if (terminal_) {
-    line.resize(std::min(line.size(), terminal_width() - 1));  // never onto a new line
-    fmt::print(stderr, "\r\033[K{}", line);
-  } else {
-    fmt::print(stderr, "{}\n", line);
-  }
-  std::fflush(stderr);
-  shown_ = true;
+void LearnProgress::tell(const std::string& line, double seconds) {
+  if (line_.due(seconds)) line_.show(line);
 }
 
 void LearnProgress::update(const LearnTotals& totals, double seconds) {
-  if (!due(seconds)) return;
+  if (!line_.due(seconds)) return;
   const auto done = static_cast<double>(totals.iterations);
   const double rate = (done - static_cast<double>(first_)) / seconds;
   const double left = (static_cast<double>(planned_) - done) / rate;
-  show(fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
-                   100 * done / static_cast<double>(planned_), duration(left),
-                   state_text(totals.recent), short_number(1e3 / rate)));
+  line_.show(fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
+                         100 * done / static_cast<double>(planned_), duration(left),
+                         state_text(totals.recent), short_number(1e3 / rate)));
 }
 
 void print_report(const LearnReport& report) {
   const LearnRequest& r = report.request;
   const LearnTotals& t = report.totals;
   const auto row = [](const char* name, const std::string& value) {
-    fmt::print("{:<12} {}\n", name, value);
+    show("{:<12} {}\n", name, value);
   };
   const auto count = [](int n) { return with_commas(static_cast<std::uint64_t>(n)); };
   row("model", r.kind == "rbm" ? fmt::format("rbm, {} visible and {} hidden units",

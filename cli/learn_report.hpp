@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learn_options.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 
@@ -21,18 +22,14 @@ struct LearnTotals {
 class LearnProgress {
  public:
   LearnProgress(std::uint64_t done, std::uint64_t planned);
-  ~LearnProgress() { clear(); }
   // `seconds` since learning began, or went on.
   void update(const LearnTotals& totals, double seconds);
   // A line about something else.
-  void say(std::string line, double seconds);
-  void clear();
+  void tell(const std::string& line, double seconds);
+  void clear() { line_.clear(); }
 
  private:
-  bool due(double seconds);
-  void show(std::string line);
-  bool terminal_, shown_ = false;
-  double last_ = -1;
+  StatusLine line_{StatusLine::Elsewhere::lines};
   std::uint64_t first_, planned_;
 };
 

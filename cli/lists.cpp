@@ -4,18 +4,19 @@
 #include "commands.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 
 void add_lists(CLI::App& program, int&) {
   program.add_subcommand("models", "List the built-in models")->callback([] {
-    for (const BuiltInModel& m : built_in_models()) fmt::print("{:<15} {}\n", m.name, m.summary);
+    for (const BuiltInModel& m : built_in_models()) show("{:<15} {}\n", m.name, m.summary);
   });
   program.add_subcommand("samplers", "List the samplers and their parameters")->callback([] {
     for (const SamplerEntry& s : sampler_entries()) {
       std::string parameters;
       for (const std::string& p : s.parameters) parameters += (parameters.empty() ? "" : ", ") + p;
-      fmt::print("{:<17} {} [{}]\n", s.name, s.summary, parameters);
+      show("{:<17} {} [{}]\n", s.name, s.summary, parameters);
     }
   });
 }

@@ -19,6 +19,7 @@
 #include "learn/ebm_images.hpp"
 #include "model_options.hpp"
 #include "option_checks.hpp"
+#include "run_control.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/io/data_file.hpp"
@@ -31,6 +32,7 @@
 #include "saltus/sampler/registry.hpp"
 #include "saltus/version.hpp"
 #include "sample_options.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -41,18 +43,16 @@ constexpr double kExactWork = 1e9;
 // An estimate that rests on fewer chains than this, and on less than half of them, has no
 // trustworthy standard error.
 constexpr double kFewChains = 10;
-constexpr std::chrono::seconds kSaveEvery{60};
 
-struct LogzRequest {
+struct LogzRequest : RunControl {
+  LogzRequest() { checkpoint_every = 60; }
   ModelRequest model;
   std::string sampler = "dmala", schedule, base, seed = "1";
   std::vector<std::string> set;
   int betas = 1000;
   AisPlan plan;
   std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
-  std::string checkpoint;
-  double time_limit = 0;
-  bool no_reverse = false, json = false;
+  bool no_reverse = false;
 };
 
 // Data and their mean log p, up to the model's constant.
@@ -169,31 +169,23 @@ std::optional<TestData> test_of(const LogzRequest& request, const Target& target
 class StageLine {
  public:
   explicit StageLine(double time_limit) : time_limit_(time_limit) {}
-  ~StageLine() { clear(); }
   bool operator()(const AisStatus& status) {
-    if (isatty(STDERR_FILENO) == 1) {
-      const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
-                              "annealing from the model"};
-      fmt::print(stderr, "\r\033[K{}: {:.0f} %", stages[static_cast<int>(status.stage)],
-                 100 * status.done);
-      std::fflush(stderr);
-      shown_ = true;
-    }
+    const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
+                            "annealing from the model"};
+    line_.show(
+        fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done));
     return !signal_seen() && !out_of_time();
   }
   bool out_of_time() const {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     return time_limit_ > 0 && passed.count() >= time_limit_;
   }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
+  void clear() { line_.clear(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double time_limit_;
-  bool shown_ = false;
+  StatusLine line_;
 };
 
 std::optional<double> exact_log_z(const Target& target, int threads) {
@@ -269,32 +261,31 @@ nlohmann::ordered_json report_json(const LogzReport& report) {
 }
 
 void print_estimate(const char* name, const AisEstimate& e) {
-  fmt::print("{:<10} {:>14.5f} {:>12} {:>8} {:>11}\n", name, e.log_z,
-             fmt::format("{:.5f}", e.standard_error), fmt::format("{:.1f}", e.ess),
-             std::isnan(e.acceptance) ? "-" : fmt::format("{:.3f}", e.acceptance));
+  show("{:<10} {:>14.5f} {:>12} {:>8} {:>11}\n", name, e.log_z,
+       fmt::format("{:.5f}", e.standard_error), fmt::format("{:.1f}", e.ess),
+       std::isnan(e.acceptance) ? "-" : fmt::format("{:.3f}", e.acceptance));
 }
 
 void print_interval(const AisResult& r) {
   if (!r.reverse) {
-    fmt::print(
+    show(
         "\nlog Z probably lies above {:.5f}, two standard errors below the estimate. How far "
         "above,\nonly the reverse direction tells.\n",
         r.low());
   } else if (r.low() <= r.high()) {
-    fmt::print(
-        "\nlog Z probably lies between {:.5f} and {:.5f}: two standard errors below and above.\n",
-        r.low(), r.high());
+    show("\nlog Z probably lies between {:.5f} and {:.5f}: two standard errors below and above.\n",
+         r.low(), r.high());
   }
 }
 
 void print_likelihood(const TestData& test, const AisResult& r) {
   const LikelihoodInterval ll = log_likelihood(test.mean_logp, r);
   const std::string rows = with_commas(static_cast<std::uint64_t>(test.rows));
-  fmt::print("{}, {} rows: mean log p {:.5f}", test.name, rows, test.mean_logp);
+  show("{}, {} rows: mean log p {:.5f}", test.name, rows, test.mean_logp);
   if (r.reverse) {
-    fmt::print(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
+    show(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
   } else {
-    fmt::print(", log-likelihood below {:.5f}.\n", ll.high);
+    show(", log-likelihood below {:.5f}.\n", ll.high);
   }
 }
 
@@ -305,24 +296,22 @@ void print_report(const LogzReport& report) {
   for (const Parameter& p : r.parameters) {
     parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
   }
-  fmt::print("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
-             report.target.name(), shape_text(report.target.shape()), report.request.sampler,
-             parameters, with_commas(static_cast<std::uint64_t>(plan.chains)),
-             with_commas(plan.betas.size()), plan.steps_per_beta,
-             plan.steps_per_beta == 1 ? "" : "s", plan.seed);
-  if (report.tuned) fmt::print("Tuned at beta = 1, and used so at every beta.\n");
-  fmt::print("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS",
-             "acceptance");
+  show("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
+       report.target.name(), shape_text(report.target.shape()), report.request.sampler, parameters,
+       with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(plan.betas.size()),
+       plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s", plan.seed);
+  if (report.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
+  show("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS", "acceptance");
   print_estimate("forward", r.forward);
   if (r.reverse) print_estimate("reverse", *r.reverse);
   if (report.exact) {
-    fmt::print("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *report.exact,
-               r.forward.log_z - *report.exact);
+    show("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *report.exact,
+         r.forward.log_z - *report.exact);
   }
   print_interval(r);
   if (report.test) print_likelihood(*report.test, r);
-  for (const std::string& w : warnings_of(r)) fmt::print("\nWarning: {}.\n", w);
-  fmt::print("{}\n", duration(r.seconds));
+  for (const std::string& w : warnings_of(r)) show("\nWarning: {}.\n", w);
+  show("{}\n", duration(r.seconds));
 }
 
 // All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
@@ -334,6 +323,7 @@ std::string description_of(const LogzRequest& request, const Model& model) {
   nlohmann::ordered_json d;
   d["version"] = version();
   d["logz"] = model.text;
+  d["files"] = model.files;
   d["sampler"] = request.sampler;
   d["set"] = request.set;
   d["base"] = request.base;
@@ -351,7 +341,7 @@ void restore(AisRun& run, const std::string& file, const std::string& descriptio
   const Checkpoint checkpoint = read_checkpoint(file);
   if (checkpoint.description != description) {
     throw UsageError(file + " holds an estimate with other options, of another model, or by " +
-                     "another version; name another file, or remove it");
+                     "another version");
   }
   ByteReader in(checkpoint.state);
   try {
@@ -371,13 +361,14 @@ void save(const AisRun& run, const std::string& file, const std::string& descrip
 // says how to go on.
 bool estimate(AisRun& run, const LogzRequest& request, const std::string& description) {
   const std::string& file = request.checkpoint;
-  if (!file.empty() && std::filesystem::exists(file)) restore(run, file, description);
+  if (!request.resume.empty()) restore(run, request.resume, description);
   StageLine line(request.time_limit);
   auto saved = std::chrono::steady_clock::now();
   catch_interrupts();
   const bool complete = run.go([&](const AisStatus& status) {
     const auto now = std::chrono::steady_clock::now();
-    if (!file.empty() && now - saved > kSaveEvery) {
+    if (!file.empty() &&
+        std::chrono::duration<double>(now - saved).count() > request.checkpoint_every) {
       save(run, file, description);
       saved = now;
     }
@@ -387,10 +378,22 @@ bool estimate(AisRun& run, const LogzRequest& request, const std::string& descri
   stop_catching_interrupts();
   if (!file.empty()) save(run, file, description);
   if (complete) return true;
-  fmt::print(stderr, "Stopped before there was an estimate.{}\n",
-             file.empty() ? " Give --checkpoint FILE to be able to continue."
-                          : " The same command goes on from " + file + ".");
+  say("Stopped before there was an estimate.{}\n",
+      file.empty() ? " Give --checkpoint FILE to be able to continue."
+                   : fmt::format(" Saved in {}. To continue, add to the command:\n"
+                                 "  --resume {}",
+                                 file, shell_word(file)));
   return false;
+}
+
+void check_files(const LogzRequest& request) {
+  FileRoles roles;
+  roles.reads("MODEL", request.model.model);
+  roles.reads("--schedule", request.schedule);
+  roles.reads("--base", request.base);
+  roles.reads("--test", request.test);
+  if (request.checkpoint != request.resume) roles.reads("--resume", request.resume);
+  roles.saves(request.checkpoint);
 }
 
 int logz(LogzRequest request) {
@@ -398,7 +401,8 @@ int logz(LogzRequest request) {
   plan.annealing.seed = parse_seed(request.seed);
   plan.annealing.betas = betas_of(request);
   plan.reverse = !request.no_reverse;
-  if (!request.checkpoint.empty()) check_place(request.checkpoint);
+  check_files(request);
+  request.claim_files();
   const Model model = load_model(request.model);
   const Tempered path(*model.target, base_of(request, model));
   auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
@@ -415,7 +419,7 @@ int logz(LogzRequest request) {
                           exact_log_z(*model.target, plan.annealing.threads),
                           test};
   if (request.json) {
-    fmt::print("{}\n", report_json(report).dump(2));
+    show_json(report_json(report));
   } else {
     print_report(report);
   }
@@ -471,14 +475,10 @@ void add_logz(CLI::App& program, int& status) {
                    "Steps at beta = 1 after which chains count as draws of the model")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
-  command
-      ->add_option("--checkpoint", o->checkpoint,
-                   "Save here now and then, and go on from there when it exists")
-      ->type_name("FILE");
-  command->add_option("--time", o->time_limit, "Stop after so many seconds")
-      ->type_name("SECONDS")
-      ->check(finite_number(1e-9));
-  command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
+  o->add_options(*command, {"Save here now and then",
+                            "Go on with the estimate saved in this checkpoint; the other options "
+                            "are those that it was begun with",
+                            "Stop after so many seconds"});
   command->callback([o, &status] { status = logz(*o); });
 }
 

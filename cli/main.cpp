@@ -1,12 +1,13 @@
 // saltus: sampling from high-dimensional discrete distributions, on the command line.
-#include <fmt/core.h>
-
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "commands.hpp"
+#include "core/printable.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace {
@@ -14,13 +15,11 @@ namespace {
 using namespace saltus;
 using namespace saltus::cli;
 
+constexpr const char* kNoMemory = "there is not enough memory";
+
 // One line, whatever a file's contents or an option's value brought into the message.
-int complain(const std::exception& error, int status) {
-  std::string text = error.what();
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
-  fmt::print(stderr, "saltus: {}\n", text);
+int complain(std::string_view text, int status, const std::string& advice = "") {
+  say_text("saltus: " + message_text(text) + "\n" + advice);
   return status;
 }
 
@@ -40,6 +39,7 @@ const std::string& saltus::cli::command_line() {
 }
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   CLI::App program{"Draws from high-dimensional discrete distributions that you can trust.",
                    "saltus"};
   program.set_version_flag("--version", std::string("saltus ") + version());
@@ -63,19 +63,23 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return program.exit(e);
   } catch (const CLI::ParseError& e) {
-    return complain(e, usage);
+    return complain(e.what(), usage);
+  } catch (const EndError& e) {
+    return complain(e.what(), e.status, e.advice);
   } catch (const UsageError& e) {
-    return complain(e, usage);
+    return complain(e.what(), usage);
   } catch (const DataError& e) {
-    return complain(e, data);
+    return complain(e.what(), data);
   } catch (const FileError& e) {
-    return complain(e, e.writing ? cannot_create : no_input);
+    return complain(e.what(), e.writing ? cannot_create : no_input);
+  } catch (const OutputError& e) {
+    return complain(e.what(), io_error);
+  } catch (const std::bad_alloc&) {
+    return complain(kNoMemory, no_memory);
   } catch (const std::exception& e) {
-    return complain(e, software);
+    return complain(e.what(), software);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-    fmt::print(stderr, "saltus: cannot write to the standard output\n");
-    return io_error;
-  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    return complain(OutputError().what(), io_error);
   return status;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "saltus/core/error.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -34,9 +35,9 @@ std::string script_text(const ModelRequest& r) {
 
 }  // namespace
 
-DeviceChoice ModelRequest::choice() const {
-  DeviceChoice chosen{parse_device(device), {}};
-  if (!precision.empty()) chosen.precision = parse_precision(precision);
+ModelOptions ModelRequest::options() const {
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts};
+  if (!precision.empty()) chosen.device.precision = parse_precision(precision);
   return chosen;
 }
 
@@ -55,16 +56,18 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
       ->type_name("cpu|cuda");
   command.add_option("--precision", r.precision, "Of a network on a GPU (default: by model)")
       ->type_name("single|tf32|half");
+  command.add_flag("--no-scripts", r.no_scripts,
+                   "Refuse models that run a TorchScript file: such a file is a program");
 }
 
 Model load_model(const ModelRequest& r) {
-  const DeviceChoice choice = r.choice();
-  if (is_script(r.model)) return parse_model(script_text(r), r.model, {}, choice);
+  const ModelOptions options = r.options();
+  if (is_script(r.model)) return parse_model(script_text(r), r.model, {}, options);
   if (!r.domain.empty() || r.dim != 0 || r.levels != 0) {
     throw UsageError("--domain, --dim and --levels describe a script (FILE.pt); " + r.model +
                      " describes itself");
   }
-  return load_model(r.model, choice);
+  return load_model(r.model, options);
 }
 
 }  // namespace saltus::cli

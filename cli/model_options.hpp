@@ -13,8 +13,9 @@ struct ModelRequest {
   std::string domain;                   // of a script
   int dim = 0, levels = 0;
   std::string device = "cpu", precision;
+  bool no_scripts = false;
 
-  DeviceChoice choice() const;  // throws UsageError
+  ModelOptions options() const;  // throws UsageError
 };
 
 void add_model_options(CLI::App& command, ModelRequest& request);

@@ -1,26 +1,11 @@
 #include "option_checks.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
-
-void check_place(const std::filesystem::path& file) {
-  std::error_code ignored;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw FileError("cannot write " + file.string() + ": it is a folder", true);
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw FileError("cannot write " + file.string() + ": " + std::strerror(errno), true);
-  }
-}
 
 CLI::Validator finite_number(double least) {
   return CLI::Validator(

@@ -3,13 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 namespace saltus::cli {
-
-// A file that cannot be written must be known before the run, not after it. Throws FileError.
-void check_place(const std::filesystem::path& file);
 
 // A finite number that is not below `least`; CLI11's own ranges let NaN pass.
 CLI::Validator finite_number(double least);

@@ -2,20 +2,18 @@
 #pragma once
 
 #include "saltus/run/run.hpp"
+#include "terminal.hpp"
 
 namespace saltus::cli {
 
 class Progress {
  public:
-  Progress();
-  ~Progress();  // ends the line
   void update(const RunStatus& status);
   // Removes the line, before something else is printed.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
-  bool terminal_, shown_ = false;
-  double last_ = -1;           // seconds at the last output
+  StatusLine line_{StatusLine::Elsewhere::lines};
   double first_seconds_ = -1;  // for the rate: where the phase began
   std::uint64_t first_step_ = 0;
   bool warming_up_ = true;

@@ -12,9 +12,11 @@
 #include "report/page.hpp"
 #include "report_plots.hpp"
 #include "reproduce/saved.hpp"
+#include "run_files.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -145,9 +147,13 @@ void report_experiment(const ReportRequest& request) {
   if (request.out.empty()) place = std::filesystem::path(request.file) / "page.html";
   if (!request.title.empty()) throw UsageError("--title is for draws; an experiment has its own");
   const reproduce::Saved saved = reproduce::read_results(request.file);
-  check_place(place);
+  FileRoles roles;
+  for (const char* name : {"results.json", "curves.json"}) {
+    roles.reads(name, std::filesystem::path(request.file) / name);
+  }
+  roles.writes("--out", place);
   reproduce::write_page(saved.results, saved.made, place);
-  fmt::print("{}\n", place.string());
+  show("{}\n", place.string());
 }
 
 void make_report(const ReportRequest& request) {
@@ -155,18 +161,16 @@ void make_report(const ReportRequest& request) {
   if (std::filesystem::is_directory(request.file)) return report_experiment(request);
   const auto draws = open_draws(request.file);
   const std::filesystem::path place = place_of(request);
-  std::error_code ignored;
-  if (std::filesystem::equivalent(place, request.file, ignored)) {
-    throw UsageError("the page would take the place of the draws: give another --out");
-  }
-  check_place(place);
+  FileRoles roles;
+  roles.reads("the draws", request.file);
+  roles.writes("--out", place);
   const std::string& model = draws->info().model;
   report::Page page(!request.title.empty() ? request.title
                     : model.empty()        ? "Draws in " + request.file
                                            : model + " with " + draws->info().sampler);
   fill(request, *draws, page);
   page.write(place);
-  fmt::print("{}\n", place.string());
+  show("{}\n", place.string());
 }
 
 }  // namespace

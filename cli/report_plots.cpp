@@ -9,6 +9,7 @@
 #include "io/png.hpp"
 #include "report/run_series.hpp"
 #include "saltus/io/images.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {

@@ -10,6 +10,8 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/file_lock.hpp"
+#include "io/new_file.hpp"
 #include "option_checks.hpp"
 #include "report/machine.hpp"
 #include "reproduce/ledger.hpp"
@@ -17,6 +19,7 @@
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_folder.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -39,11 +42,10 @@ double seconds_since(Clock::time_point start) {
 
 void list_experiments() {
   for (const reproduce::Experiment& e : reproduce::experiments()) {
-    fmt::print("{:<15} {}\n{:<15} about {}; with --quick about {}\n", e.name, e.summary, "",
-               e.full_time, e.quick_time);
+    show("{:<15} {}\n{:<15} about {}; with --quick about {}\n", e.name, e.summary, "", e.full_time,
+         e.quick_time);
   }
-  fmt::print(
-      "\nTimes are for two cores. 'saltus reproduce NAME' runs one; --help has the options.\n");
+  show("\nTimes are for two cores. 'saltus reproduce NAME' runs one; --help has the options.\n");
 }
 
 // "0.1,0.2" -> numbers above 0.
@@ -84,24 +86,16 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
 class ProgressLine {
  public:
   explicit ProgressLine(std::string name) : name_(std::move(name)) {}
-  ~ProgressLine() { clear(); }
   bool operator()(const std::string& doing) {
-    if (isatty(STDERR_FILENO) == 1) {
-      fmt::print(stderr, "\r\033[K{}: {} ({})", name_, doing, duration(seconds_since(start_)));
-      std::fflush(stderr);
-      shown_ = true;
-    }
+    line_.show(fmt::format("{}: {} ({})", name_, doing, duration(seconds_since(start_))));
     return !signal_seen();
   }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
+  void clear() { line_.clear(); }
 
  private:
   std::string name_;
   Clock::time_point start_ = Clock::now();
-  bool shown_ = false;
+  StatusLine line_;
 };
 
 // The folder of results: made when it is not there, and removed again unless it was filled.
@@ -115,16 +109,19 @@ class OutFolder {
                                   failure ? failure.message() : "there is a file of this name"),
                       true);
     }
-    check_place(path_ / "results.json");
+    check_writable(path_ / "results.json");
+    lock_ = std::make_unique<FileLock>(path_ / "results.json");
   }
   ~OutFolder() {
     std::error_code ignored;
+    lock_.reset();
     if (made_) std::filesystem::remove(path_, ignored);  // fails where something is in it
   }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
+  std::unique_ptr<FileLock> lock_;  // of all that is in it
   bool made_;
 };
 
@@ -193,13 +190,13 @@ int reproduce_one(const ReproduceRequest& request) {
                              ledger.machine()};
   const auto written = reproduce::write_results(results, made, folder.path());
   if (request.json) {
-    fmt::print("{}\n", reproduce::results_json(results, made).dump(1));
+    show_json(reproduce::results_json(results, made), {}, 1);
     return ok;
   }
-  fmt::print("{}\n", reproduce::results_text(results));
-  for (const std::string& finding : results.findings) fmt::print("{}\n", finding);
-  fmt::print("\n{} seeds from {}, {}\n", options.seeds, options.seed, duration(made.seconds));
-  for (const std::filesystem::path& file : written) fmt::print("{}\n", file.string());
+  show("{}\n", reproduce::results_text(results));
+  for (const std::string& finding : results.findings) show("{}\n", finding);
+  show("\n{} seeds from {}, {}\n", options.seeds, options.seed, duration(made.seconds));
+  for (const std::filesystem::path& file : written) show("{}\n", file.string());
   return ok;
 }
 

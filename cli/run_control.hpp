@@ -3,16 +3,19 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 
 #include "option_checks.hpp"
+#include "run_files.hpp"
 
 namespace saltus::cli {
 
 struct RunControl {
   std::string checkpoint, resume;  // files; empty: none
   double checkpoint_every = 10, time_limit = 0;
-  bool json = false;
+  bool overwrite = false, json = false;
+  std::shared_ptr<RunFiles> files;  // locks them
 
   struct Texts {
     const char *checkpoint, *resume, *time;
@@ -24,16 +27,18 @@ struct RunControl {
         ->capture_default_str()
         ->check(finite_number(0));
     command.add_option("--resume", resume, texts.resume)->type_name("FILE");
+    command.add_flag("--overwrite", overwrite,
+                     "Replace the checkpoint of an earlier run that is in --checkpoint FILE");
     command.add_option("--time", time_limit, texts.time)
         ->type_name("SECONDS")
         ->check(finite_number(1e-9));
   }
 
-  // That of a command that goes on: it is saved where it was, unless another file is named.
-  RunControl going_on() const {
-    RunControl c = *this;
-    if (c.checkpoint.empty()) c.checkpoint = c.resume;
-    return c;
+  // To be called before a checkpoint is read. A command that goes on is saved where it was, unless
+  // another file is named.
+  void claim_files() {
+    if (checkpoint.empty()) checkpoint = resume;
+    files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);
   }
 };
 

@@ -21,10 +21,13 @@
 #include "saltus/version.hpp"
 #include "sample_options.hpp"
 #include "sample_report.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Diagnostics of more numbers than this would take longer than many a run.
 constexpr double kWatchedDraws = 5e8;
@@ -97,9 +100,10 @@ class SampleRun {
       : request_(std::move(request)),
         model_(request_.resume.empty() ? load_model(request_.model)
                                        : parse_model(request_.model_text, request_.resume, {},
-                                                     request_.model.choice())),
+                                                     request_.model.options())),
         target_(*model_.target) {
     request_.model_text = model_.text;
+    check_model_files();
     if (request_.init != "random") {
       start_ = read_start_file(request_.init, request_.plan.chains, target_.domain());
     }
@@ -148,7 +152,7 @@ class SampleRun {
     });
     progress.clear();
     stop_catching_interrupts();
-    if (!complete && request_.checkpoint.empty() && signal_seen()) name_a_checkpoint();
+    if (!complete && request_.checkpoint.empty() && signal_seen()) save_unasked();
     if (!request_.checkpoint.empty()) save();
     return complete;
   }
@@ -157,6 +161,25 @@ class SampleRun {
     if (request_.out.empty() || spool_->draws() == 0) return;
     spool_->set_step_size(run_->sampler().step_size().value_or(0));
     write_draws(request_.out, *spool_);
+  }
+
+  // After something went wrong: saves what has been made, unless that is saved already, and returns
+  // how to continue; or why that is not possible. Lines of their own.
+  std::string rescue() {
+    if (run_->warming_up() && request_.checkpoint.empty()) return "";
+    try {
+      if (request_.checkpoint.empty()) {
+        name_a_checkpoint();
+        save();
+      }
+    } catch (const std::exception& e) {
+      return fmt::format("The run is not saved: {}\n", e.what());
+    }
+    return fmt::format(
+        "The run is saved in {}. To continue, or to write the draws elsewhere:\n"
+        "  saltus sample --resume {}{}\n",
+        request_.checkpoint, shell_word(request_.checkpoint),
+        request_.out.empty() ? "" : " --out FILE");
   }
 
   SampleReport report(bool complete) {
@@ -223,22 +246,26 @@ class SampleRun {
     }
     std::vector<int> columns;
     if (request_.kept != dim) columns = spread_coordinates(dim, request_.kept);
-    const std::string path = request_.checkpoint.empty() ? "" : draws_file(request_.checkpoint);
-    if (!request_.resume.empty() && request_.checkpoint != request_.resume) {
-      copy_draws(draws_file(request_.resume), path);
-    }
+    fs::path path;
+    if (!request_.checkpoint.empty()) path = RunFiles::draws_of(request_.checkpoint);
+    const bool elsewhere =
+        !request_.resume.empty() && !same_file(request_.checkpoint, request_.resume);
+    if (request_.overwrite) fs::remove(path);
+    if (elsewhere) copy_draws(RunFiles::draws_of(request_.resume), path);
     spool_ = std::make_unique<DrawSpool>(info_, dim, request_.plan.chains, std::move(columns), path,
                                          !request_.resume.empty());
     run_->add(*spool_);
   }
 
-  static void copy_draws(const std::string& from, const std::string& to) {
+  // Never onto another file: copy_file follows no link at `to`, and refuses what is there.
+  static void copy_draws(const fs::path& from, const fs::path& to) {
     std::error_code error;
-    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
-    if (error) throw FileError("cannot copy " + from + " to " + to + ": " + error.message(), true);
+    if (fs::is_symlink(to, error) || !fs::copy_file(from, to, fs::copy_options::none, error)) {
+      throw FileError("cannot copy " + from.string() + " to " + to.string() + ": " +
+                          (error ? error.message() : "there is a file of this name"),
+                      true);
+    }
   }
-
-  static std::string draws_file(const std::string& checkpoint) { return checkpoint + ".draws"; }
 
   // Returns how long it took.
   double save() {
@@ -249,16 +276,48 @@ class SampleRun {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  // An interrupted run without --checkpoint is saved all the same.
+  // A run without --checkpoint that is interrupted, or cannot write its draws, is saved all the
+  // same. Throws FileError.
   void name_a_checkpoint() {
-    std::string name = "saltus.checkpoint";
-    for (int n = 2; std::filesystem::exists(name); ++n)
-      name = fmt::format("saltus-{}.checkpoint", n);
+    std::vector<fs::path> folders = {""};
+    if (fs::path(request_.out).has_parent_path()) {
+      folders.push_back(fs::path(request_.out).parent_path());
+    }
+    folders.push_back(fs::temp_directory_path());
+    for (std::size_t k = 0; k < folders.size(); ++k) {
+      const std::string name =
+          request_.files->new_checkpoint({folders.begin() + static_cast<long>(k), folders.end()});
+      try {
+        if (spool_) spool_->keep_at(RunFiles::draws_of(name));
+        request_.checkpoint = name;
+        return;
+      } catch (const FileError&) {  // a disk that is full, say
+        if (k + 1 == folders.size()) throw;
+      }
+    }
+  }
+
+  void save_unasked() {
     try {
-      if (spool_) spool_->keep_at(draws_file(name));
-      request_.checkpoint = name;
+      name_a_checkpoint();
     } catch (const FileError& e) {
-      fmt::print(stderr, "saltus: the run is not saved: {}\n", e.what());
+      say("saltus: the run is not saved: {}\n", e.what());
+    }
+  }
+
+  // A file that the model names must be the one that the run began with.
+  void check_model_files() {
+    if (request_.resume.empty()) {
+      request_.model_files = model_.files;
+      FileRoles roles;
+      for (const auto& [path, sum] : model_.files) roles.reads("a file of the model", path);
+      roles.saves(request_.checkpoint);
+      roles.writes("--out", request_.out);
+      return;
+    }
+    for (const auto& [path, sum] : model_.files) {
+      if (request_.model_files[path] == sum) continue;
+      throw DataError(path + " has changed since " + request_.resume + " was saved");
     }
   }
 
@@ -287,24 +346,36 @@ class SampleRun {
 void tell_how_to_continue(const SampleReport& report) {
   if (report.complete) return;
   const SampleRequest& r = report.request;
-  fmt::print(stderr, "Stopped after {} of {} draws of each chain.", with_commas(report.draws),
-             with_commas(r.plan.draws));
+  say("Stopped after {} of {} draws of each chain.", with_commas(report.draws),
+      with_commas(r.plan.draws));
   if (r.checkpoint.empty()) {
-    fmt::print(stderr, " Give --checkpoint FILE to be able to continue.\n");
+    say(" Give --checkpoint FILE to be able to continue.\n");
   } else {
-    fmt::print(stderr, " Saved in {}. To continue:\n  saltus sample --resume {}\n", r.checkpoint,
-               shell_word(r.checkpoint));
+    say(" Saved in {}. To continue:\n  saltus sample --resume {}\n", r.checkpoint,
+        shell_word(r.checkpoint));
+  }
+}
+
+// From the first step to the last draw in its file.
+bool make_draws(SampleRun& run) {
+  try {
+    const bool complete = run.go();
+    run.write_out();
+    return complete;
+  } catch (const FileError& e) {
+    throw EndError(e.writing ? cannot_create : no_input, e.what(), run.rescue());
+  } catch (const std::bad_alloc&) {
+    throw EndError(no_memory, "there is not enough memory", run.rescue());
   }
 }
 
 int sample(SampleRequest request) {
-  SampleRun sample_run(std::move(request));
-  sample_run.start();
-  const bool complete = sample_run.go();
-  sample_run.write_out();
-  const SampleReport report = sample_run.report(complete);
-  if (sample_run.request().json) {
-    fmt::print("{}\n", report_json(report).dump(2));
+  SampleRun run(std::move(request));
+  run.start();
+  const bool complete = make_draws(run);
+  const SampleReport report = run.report(complete);
+  if (run.request().json) {
+    show_json(report_json(report), {{"mean", report.mean}});
   } else {
     print_report(report);
   }

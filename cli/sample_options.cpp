@@ -30,9 +30,14 @@ void check(const SampleRequest& r) {
   }
   std::string why;
   if (!r.out.empty() && !can_write_draws(r.out, &why)) throw UsageError(why);
-  for (const std::string& file : {r.out, r.checkpoint}) {
-    if (!file.empty()) check_place(file);
-  }
+  FileRoles roles;
+  roles.reads("MODEL", r.model.model);
+  roles.reads("--init", r.init);
+  for (const auto& [key, value] : r.settings) roles.reads("--set " + key, value);
+  for (const auto& [path, sum] : r.model_files) roles.reads("a file of the model", path);
+  if (r.checkpoint != r.resume) roles.reads("--resume", r.resume);
+  roles.saves(r.checkpoint);
+  roles.writes("--out", r.out);
 }
 
 }  // namespace
@@ -93,13 +98,17 @@ SampleOptions::SampleOptions(CLI::App& command) : command_(command) {
 
 SampleRequest SampleOptions::request() {
   SampleRequest r = given_;
-  r.settings = with_files_read(parse_settings(set_));
+  r.settings = parse_settings(set_);
   r.plan.seed = parse_seed(seed_);
   const auto was_given = [&](const char* name) { return command_.get_option(name)->count() > 0; };
   if (r.resume.empty()) {
     check(r);
+    r.settings = with_files_read(r.settings);
+    r.claim_files();
     return r;
   }
+  r.settings = with_files_read(r.settings);
+  r.claim_files();
   // Everything that determines the draws comes from the checkpoint; what is repeated must agree.
   SampleRequest saved = from_description(read_checkpoint(r.resume).description, r.resume);
   const auto same = [&](const char* name, const auto& now, const auto& then) {
@@ -124,11 +133,15 @@ SampleRequest SampleOptions::request() {
   }
   same("--device", r.model.device, saved.model.device);
   same("--precision", r.model.precision, saved.model.precision);
-  if (was_given("MODEL")) same("MODEL", load_model(r.model).text, saved.model_text);
+  if (was_given("MODEL")) {
+    const Model model = load_model(r.model);
+    same("MODEL", model.text, saved.model_text);
+    same("MODEL", model.files, saved.model_files);
+  }
   if (was_given("--init")) throw UsageError("--init has no place in a run that is continued");
   if (was_given("--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
-  static_cast<RunControl&>(saved) = r.going_on();
+  static_cast<RunControl&>(saved) = r;
   check(saved);
   return saved;
 }
@@ -137,6 +150,7 @@ std::string describe(const SampleRequest& r) {
   nlohmann::ordered_json d;
   d["version"] = version();
   d["model"] = r.model_text;
+  d["model_files"] = r.model_files;
   d["device"] = r.model.device;
   d["precision"] = r.model.precision;
   d["sampler"] = r.sampler;
@@ -163,6 +177,7 @@ SampleRequest from_description(const std::string& text, const std::string& sourc
       throw DataError(source + ": saved by saltus " + made_by + ", but this is " + version());
     }
     r.model_text = d.string("model");
+    r.model_files = d.at("model_files").get<std::map<std::string, std::string>>();
     r.model.device = d.string("device");
     r.model.precision = d.string("precision");
     r.sampler = d.string("sampler");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct SampleRequest : RunControl {
   SampleRequest() { checkpoint_every = 1; }
 
   // What determines the draws; kept in the checkpoint.
-  ModelRequest model;      // when resuming, device and precision alone
-  std::string model_text;  // the model's complete JSON
+  ModelRequest model;                              // when resuming, device and precision alone
+  std::string model_text;                          // the model's complete JSON
+  std::map<std::string, std::string> model_files;  // Model::files
   std::string sampler = "dmala";
   Settings settings;
   RunPlan plan;

@@ -10,6 +10,7 @@
 #include "ops/ops.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/version.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -59,27 +60,27 @@ void print_table(const SampleReport& r) {
   const std::vector<std::size_t> rows = rows_to_show(r);
   const auto dim = static_cast<std::size_t>(r.target.domain().dim());
   if (r.watched.size() < dim) {
-    fmt::print("of {} coordinates, {} evenly spread ones are diagnosed\n", with_commas(dim),
-               with_commas(r.watched.size()));
+    show("of {} coordinates, {} evenly spread ones are diagnosed\n", with_commas(dim),
+         with_commas(r.watched.size()));
   }
   if (rows.size() < r.summaries.size()) {
-    fmt::print("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
-               with_commas(r.summaries.size()));
+    show("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
+         with_commas(r.summaries.size()));
   }
-  fmt::print("{:<10} {:>9}", "", "mean");
-  if (r.exact) fmt::print(" {:>9} {:>9}", "exact", "error");
-  fmt::print(" {:>9} {:>10} {:>7}\n", "MCSE", "ESS", "R-hat");
+  show("{:<10} {:>9}", "", "mean");
+  if (r.exact) show(" {:>9} {:>9}", "exact", "error");
+  show(" {:>9} {:>10} {:>7}\n", "MCSE", "ESS", "R-hat");
   for (std::size_t row : rows) {
     const int i = r.watched[row];
     const CoordinateSummary& s = r.summaries[row];
     const double mean = r.mean[static_cast<std::size_t>(i)];
-    fmt::print("{:<10} {:>9.5f}", coordinate_name(i, r.target.shape()), mean);
+    show("{:<10} {:>9.5f}", coordinate_name(i, r.target.shape()), mean);
     if (r.exact) {
       const double exact = r.exact->means[static_cast<std::size_t>(i)];
-      fmt::print(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
+      show(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
     }
-    fmt::print(" {:>9} {:>10} {:>7}\n", std::isnan(s.mcse) ? "-" : fmt::format("{:.5f}", s.mcse),
-               rounded(s.ess_bulk), std::isnan(s.rhat) ? "-" : fmt::format("{:.4f}", s.rhat));
+    show(" {:>9} {:>10} {:>7}\n", std::isnan(s.mcse) ? "-" : fmt::format("{:.5f}", s.mcse),
+         rounded(s.ess_bulk), std::isnan(s.rhat) ? "-" : fmt::format("{:.4f}", s.rhat));
   }
 }
 
@@ -87,31 +88,30 @@ void print_warnings(const SampleReport& r) {
   const RunStatistics& s = r.statistics;
   const double worst = largest(rhat(r));
   if (!r.run.sampler().random()) {
-    fmt::print(
+    show(
         "\nNote: {} moves its particles by a deterministic rule. They are not independent draws, "
         "so "
         "there is\nno effective sample size, and the law they approach is not exactly the "
         "model's.\n",
         r.run.sampler().name());
   } else if (!r.run.sampler().exact()) {
-    fmt::print(
+    show(
         "\nNote: {} is unadjusted. Its draws follow a slightly different distribution; a smaller "
         "step_size\nbrings it closer, dmala is exact.\n",
         r.run.sampler().name());
   }
   if (r.run.sampler().tuning() && r.request.plan.warmup == 0) {
-    fmt::print("\nNote: without warm-up the {} was not tuned.\n",
-               r.run.sampler().tuning()->parameter);
+    show("\nNote: without warm-up the {} was not tuned.\n", r.run.sampler().tuning()->parameter);
   }
   if (worst > 1.01) {
-    fmt::print(
+    show(
         "\nWarning: R-hat is up to {:.3f}. The chains have not mixed: run longer, or from more "
         "chains.\n",
         worst);
   }
   if (s.nonfinite > 0) {
-    fmt::print("\nWarning: {} proposals had a log p or an acceptance ratio that is not finite.\n",
-               with_commas(s.nonfinite));
+    show("\nWarning: {} proposals had a log p or an acceptance ratio that is not finite.\n",
+         with_commas(s.nonfinite));
   }
 }
 
@@ -150,9 +150,7 @@ nlohmann::ordered_json report_json(const SampleReport& r) {
                       {"gradient", json_number(s.gradient_evaluations)}};
   if (s.local_differences > 0) j["evaluations"]["local"] = json_number(s.local_differences);
   j["nonfinite"] = s.nonfinite;
-  auto mean = nlohmann::ordered_json::array();
-  for (double m : r.mean) mean.push_back(json_number(m));
-  j["mean"] = std::move(mean);
+  j["mean"] = long_list("mean");
   j["ess"] = {{"min", json_number(least(ess(r)))},
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
@@ -173,35 +171,35 @@ void print_report(const SampleReport& r) {
   for (const Parameter& p : sampler.parameters()) {
     if (p.name != "adapt") parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
   }
-  fmt::print("model     {}, {} coordinates ({})\n", r.target.name(),
-             with_commas(static_cast<std::uint64_t>(r.target.domain().dim())),
-             shape_text(r.target.shape()));
-  fmt::print("sampler   {} ({}{})\n", sampler.name(), parameters,
-             sampler.tuning() && plan.warmup > 0
-                 ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ",
-                               sampler.tuning()->parameter)
-                 : "");
-  if (r.choice) fmt::print("chosen    {}\n", r.choice->reason());
-  fmt::print("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
-             with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(r.draws),
-             plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "",
-             with_commas(plan.warmup), plan.seed, r.complete ? "" : "; not complete");
+  show("model     {}, {} coordinates ({})\n", r.target.name(),
+       with_commas(static_cast<std::uint64_t>(r.target.domain().dim())),
+       shape_text(r.target.shape()));
+  show("sampler   {} ({}{})\n", sampler.name(), parameters,
+       sampler.tuning() && plan.warmup > 0
+           ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ",
+                         sampler.tuning()->parameter)
+           : "");
+  if (r.choice) show("chosen    {}\n", r.choice->reason());
+  show("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
+       with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(r.draws),
+       plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "", with_commas(plan.warmup),
+       plan.seed, r.complete ? "" : "; not complete");
   if (r.draws == 0) return;
   print_table(r);
-  fmt::print("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed)\n",
-             s.acceptance, s.changed, s.proposed);
+  show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed)\n", s.acceptance,
+       s.changed, s.proposed);
   if (sampler.random()) {
-    fmt::print("ESS min {}, median {}; R-hat max {:.4f}\n", rounded(least(ess(r))),
-               rounded(median(ess(r))), largest(rhat(r)));
+    show("ESS min {}, median {}; R-hat max {:.4f}\n", rounded(least(ess(r))),
+         rounded(median(ess(r))), largest(rhat(r)));
   }
-  fmt::print("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
-             plan.chains == 1 ? "the chain"
-                              : fmt::format("all {} chains",
-                                            with_commas(static_cast<std::uint64_t>(plan.chains))),
-             duration(s.seconds));
+  show("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
+       plan.chains == 1
+           ? "the chain"
+           : fmt::format("all {} chains", with_commas(static_cast<std::uint64_t>(plan.chains))),
+       duration(s.seconds));
   if (r.exact) {
-    fmt::print("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
-               rmse(r.mean, r.exact->means), r.exact->log_z);
+    show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
+         rmse(r.mean, r.exact->means), r.exact->log_z);
   }
   print_warnings(r);
 }

@@ -12,6 +12,7 @@
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "sample_options.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 namespace saltus::cli {
@@ -29,7 +30,7 @@ struct Checks {
   void add(const std::string& name, const std::string& verdict, const std::string& text) {
     if (verdict == "FAILED") all_good = false;
     results.push_back({{"check", name}, {"verdict", verdict}, {"detail", text}});
-    if (!json) fmt::print("{:<14} {:<8} {}\n", name, verdict, text);
+    if (!json) show("{:<14} {:<8} {}\n", name, verdict, text);
   }
   void test(const std::string& name, bool good, const std::string& text) {
     add(name, good ? "ok" : "FAILED", text);
@@ -117,8 +118,8 @@ int verify(const ModelRequest& asked, const std::string& sampler_name, const Set
   }
   Checks checks{json};
   if (!json) {
-    fmt::print("{} on {}, {} coordinates ({})\n\n", sampler->name(), target.name(),
-               target.domain().dim(), parameters);
+    show("{} on {}, {} coordinates ({})\n\n", sampler->name(), target.name(), target.domain().dim(),
+         parameters);
   }
   verify_gradient(target, checks);
   if (!fits_table(target.domain())) {
@@ -150,10 +151,10 @@ int verify(const ModelRequest& asked, const std::string& sampler_name, const Set
                                       {"parameters", parameters_json(sampler->parameters())},
                                       {"ok", checks.all_good},
                                       {"checks", checks.results}};
-    fmt::print("{}\n", j.dump(2));
+    show_json(j);
   } else {
-    fmt::print("\n{}\n", checks.all_good ? "Nothing wrong was found."
-                                         : "Something is wrong: see FAILED above.");
+    show("\n{}\n",
+         checks.all_good ? "Nothing wrong was found." : "Something is wrong: see FAILED above.");
   }
   return checks.all_good ? ok : failed;
 }

@@ -88,7 +88,7 @@ target_link_options(saltus_torch INTERFACE LINKER:-u,saltus_torch_is_linked)
 
 add_library(saltus_torch_module MODULE $<TARGET_OBJECTS:saltus_torch_objects>)
 set_target_properties(saltus_torch_module PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME saltus_torch
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} INSTALL_RPATH_USE_LINK_PATH ON LINKER_LANGUAGE CXX)
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} LINKER_LANGUAGE CXX)
 target_link_libraries(saltus_torch_module PRIVATE saltus_libtorch)
 if(SALTUS_HAVE_CUDA)
   target_link_libraries(saltus_torch_module PRIVATE CUDA::cudart CUDA::cublas)

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "io/byte_file.hpp"
+
 namespace saltus::reproduce {
 namespace {
 
@@ -46,9 +48,8 @@ Ledger add_to_ledger(const std::filesystem::path& parts, const std::string& mach
     if (std::find(known.begin(), known.end(), machine) == known.end()) {
       ledger.machines.push_back(machine);
     }
-    std::ofstream(parts / kName)
-        << nlohmann::json{{"machines", ledger.machines}, {"seconds", ledger.seconds}}.dump(1)
-        << "\n";
+    const nlohmann::json json = {{"machines", ledger.machines}, {"seconds", ledger.seconds}};
+    replace_file(parts / kName, json.dump(1) + "\n");
   }
   if (ledger.machines.empty()) ledger.machines.push_back(machine);
   return ledger;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
+#include "io/byte_file.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 
@@ -153,9 +153,7 @@ report::Page page_of(const Results& results, const Made& made) {
 }
 
 void write_bytes(const std::filesystem::path& path, const char* data, std::size_t size) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(data, static_cast<std::streamsize>(size));
-  if (!file.flush()) throw FileError("cannot write " + path.string(), true);
+  replace_file(path, [&](OutputFile& out) { out.append(data, size); });
 }
 
 void write_json(const std::filesystem::path& path, const Json& json) {

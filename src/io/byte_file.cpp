@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/checksum.hpp"
+#include "io/new_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -22,7 +24,7 @@ std::string reason() {
 }
 
 Descriptor open_to_write(const std::filesystem::path& path, const std::string& name) {
-  Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  Descriptor fd(::open(path.c_str(), O_RDWR | O_TRUNC | O_NOFOLLOW | O_CLOEXEC));
   if (fd.get() < 0) throw FileError(fmt::format("cannot write '{}': {}.", name, reason()), true);
   return fd;
 }
@@ -37,18 +39,6 @@ Descriptor open_to_read(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-int Descriptor::release() {
-  return std::exchange(fd_, -1);
-}
 
 bool Descriptor::reset() {
   const int fd = release();
@@ -168,15 +158,26 @@ FileRange OutputFile::reopen() {
   return {file, 0, file->size()};
 }
 
+std::string checksum_of_file(const std::filesystem::path& path) {
+  const InputFile file(path);
+  Checksum sum;
+  std::vector<char> block(kBufferBytes);
+  for (std::uint64_t at = 0; at < file.size(); at += block.size()) {
+    const auto n =
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), file.size() - at));
+    file.read(at, block.data(), n);
+    sum.add_bytes(block.data(), n);
+  }
+  return sum.text();
+}
+
 void replace_file(const std::filesystem::path& path,
                   const std::function<void(OutputFile&)>& write) {
-  const std::filesystem::path fresh = path.string() + ".new";
-  OutputFile out(fresh, path.string());
+  NewFile file(path);
+  OutputFile out(file.path(), path.string());
   write(out);
   out.close();
-  std::error_code failure;
-  std::filesystem::rename(fresh, path, failure);
-  if (failure) throw FileError("cannot write " + path.string() + ": " + failure.message(), true);
+  file.keep();
 }
 
 void replace_file(const std::filesystem::path& path, const std::string& text) {

@@ -9,22 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/descriptor.hpp"
+
 namespace saltus {
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { reset(); }
-  int get() const { return fd_; }
-  int release();
-  bool reset();  // closes; false when the system reports an error that write() had not
-
- private:
-  int fd_;
-};
 
 class InputFile {
  public:
@@ -54,8 +41,8 @@ struct FileRange {
 
 class OutputFile {
  public:
-  // Empties the file at `path` or makes it; errors name it `name`, because `path` may be a
-  // temporary one that the user does not know.
+  // Empties the file at `path`, which is there (NewFile makes it); errors name it `name`, because
+  // `path` is a temporary one that the user does not know.
   OutputFile(const std::filesystem::path& path, std::string name);
   // A file without a name in the temporary folder: it disappears with its last descriptor.
   static OutputFile unnamed(std::string name);
@@ -80,6 +67,9 @@ class OutputFile {
   std::vector<char> buffer_;
   std::uint64_t flushed_ = 0;
 };
+
+// Tells other contents from these; see core/checksum.hpp. Throws FileError.
+std::string checksum_of_file(const std::filesystem::path& path);
 
 // Writes a file anew: it is the old one or the new one, never half of one. Throws FileError.
 void replace_file(const std::filesystem::path& path, const std::function<void(OutputFile&)>& write);

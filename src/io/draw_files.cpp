@@ -1,17 +1,12 @@
 #include "saltus/io/draw_files.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 
-#include "io/byte_file.hpp"
 #include "io/formats.hpp"
+#include "io/new_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -51,43 +46,6 @@ std::string objection(const std::filesystem::path& path) {
                      path.extension().string(), kExtensions);
 }
 
-[[noreturn]] void cannot_write(const std::filesystem::path& path, const std::string& why) {
-  throw FileError(fmt::format("cannot write '{}': {}.", path.string(), why), true);
-}
-
-// A new file beside the target, removed again unless it takes the target's name.
-class NewFile {
- public:
-  explicit NewFile(const std::filesystem::path& target) : target_(target) {
-    static std::atomic<int> counter{0};
-    path_ = target;
-    path_.replace_filename(
-        fmt::format(".{}.{}-{}.tmp", target.filename().string(), ::getpid(), counter++));
-    const Descriptor fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (fd.get() < 0) cannot_write(target, std::strerror(errno));
-  }
-  ~NewFile() {
-    if (!kept_) ::unlink(path_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
-  // The content reaches the disk before the name does: a crash in between leaves no empty file.
-  void keep() {
-    const Descriptor fd(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-    if (fd.get() < 0 || ::fsync(fd.get()) != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) {
-      cannot_write(target_, std::strerror(errno));
-    }
-    kept_ = true;
-  }
-
- private:
-  std::filesystem::path target_, path_;
-  bool kept_ = false;
-};
-
 }  // namespace
 
 bool can_write_draws(const std::filesystem::path& path, std::string* why) {
@@ -100,9 +58,6 @@ bool can_write_draws(const std::filesystem::path& path, std::string* why) {
 
 void write_draws(const std::filesystem::path& path, const Draws& draws) {
   if (std::string why; !can_write_draws(path, &why)) throw FileError(why, true);
-  std::error_code ignored;
-  // Known before the draws are written rather than when the file is renamed.
-  if (std::filesystem::is_directory(path, ignored)) cannot_write(path, "it is a directory");
   NewFile file(path);
   const std::string name = path.string();
   switch (format_of(path)) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "io/inflate.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -54,6 +55,7 @@ class Unpacker {
       stream_.avail_out = static_cast<uInt>(plain_.size());
       state = ::inflate(&stream_, Z_NO_FLUSH);
       out.append(plain_.data(), plain_.size() - stream_.avail_out);
+      check_unpacked(file_.name(), file_.size(), out.position());
       // No progress: the file ends before its stream does.
       if (state == Z_BUF_ERROR) damaged("it ends too early");
       if (state != Z_OK && state != Z_STREAM_END) {

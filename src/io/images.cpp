@@ -71,9 +71,7 @@ std::vector<std::byte> png_of(Rows<const T> images, const ImageGrid& grid, Grey 
 }
 
 void write_file(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
-  OutputFile file(path, path.string());
-  file.append(bytes.data(), bytes.size());
-  file.close();
+  replace_file(path, [&](OutputFile& out) { out.append(bytes.data(), bytes.size()); });
 }
 
 }  // namespace

@@ -61,9 +61,18 @@ void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& nam
   if (sum != crc) damaged(bytes, name);
 }
 
+void check_unpacked(const std::string& name, std::uint64_t packed, std::uint64_t unpacked) {
+  constexpr std::uint64_t kAlways = std::uint64_t{1} << 30, kTimes = 100;
+  if (unpacked <= kAlways || unpacked / kTimes <= packed) return;
+  throw DataError(fmt::format(
+      "'{}' unpacks to more than 1 GiB and {} times its size; if that is meant, unpack it first.",
+      name, kTimes));
+}
+
 FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint32_t crc,
                           const std::string& name) {
   if (size / kMaxRatio > packed.size) damaged(packed, name);
+  check_unpacked(packed.file->name(), packed.size, size);
   OutputFile out = OutputFile::unnamed(packed.file->name());
   Inflater inflater;
   z_stream& stream = inflater.stream();

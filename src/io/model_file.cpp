@@ -1,15 +1,16 @@
 #include "saltus/io/model_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "io/byte_file.hpp"
 #include "io/json_fields.hpp"
 #include "io/resnet_file.hpp"
 #include "io/strict_json.hpp"
@@ -26,6 +27,7 @@ namespace saltus {
 namespace {
 
 using Json = nlohmann::json;
+namespace fs = std::filesystem;
 constexpr std::int64_t kMaxDim = 100'000'000;
 
 std::string element(const std::string& field, std::size_t i) {
@@ -41,26 +43,56 @@ std::vector<double> numbers_of_length(JsonFields& fields, const std::string& fie
   return v;
 }
 
+// One entry, [i, j, w]. Names of places are made for refusals alone: a file may have millions.
+Coupling coupling(const JsonFields& fields, const Json& entry, const std::string& field,
+                  std::size_t at, int n) {
+  if (!entry.is_array() || entry.size() != 3) {
+    fields.refuse(element(field, at), "is not a triple [i, j, weight]");
+  }
+  const auto index = [&](std::size_t k) {
+    if (entry[k].is_number_unsigned() && entry[k].get<std::uint64_t>() < std::uint64_t(n)) {
+      return entry[k].get<int>();
+    }
+    return static_cast<int>(fields.integer(entry[k], element(element(field, at), k), 0, n - 1));
+  };
+  const int i = index(0), j = index(1);
+  const double w = entry[2].is_number() ? entry[2].get<double>() : NAN;
+  if (!std::isfinite(w)) fields.number(entry[2], element(element(field, at), 2));
+  return {i, j, w};
+}
+
+// Names the first entry that repeats a pair.
+void check_distinct(const JsonFields& fields, std::vector<std::pair<int, int>> pairs,
+                    const std::string& field) {
+  std::vector<std::pair<int, int>> sorted = pairs;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  std::set<std::pair<int, int>> seen;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (seen.insert(pairs[k]).second) continue;
+    fields.refuse(element(field, k), "repeats the pair (" + std::to_string(pairs[k].first) + ", " +
+                                         std::to_string(pairs[k].second) + ")");
+  }
+}
+
 // [[i, j, w], ...]. Pairs are distinct; with `symmetric`, (i, j) and (j, i) are the same pair and
 // (i, i) is not allowed.
 std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, int n,
                                 bool symmetric) {
+  const Json& entries = fields.array(fields.at(field), field);
   std::vector<Coupling> list;
-  std::set<std::pair<int, int>> seen;
-  for (const Json& entry : fields.array(fields.at(field), field)) {
-    const std::string where = element(field, list.size());
-    if (!entry.is_array() || entry.size() != 3)
-      fields.refuse(where, "is not a triple [i, j, weight]");
-    const int i = static_cast<int>(fields.integer(entry[0], where + "[0]", 0, n - 1));
-    const int j = static_cast<int>(fields.integer(entry[1], where + "[1]", 0, n - 1));
-    const std::string pair = "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
-    if (symmetric && i == j)
-      fields.refuse(where, "couples coordinate " + std::to_string(i) + " to itself");
-    if (!seen.insert(symmetric && j < i ? std::pair(j, i) : std::pair(i, j)).second) {
-      fields.refuse(where, "repeats the pair " + pair);
+  std::vector<std::pair<int, int>> pairs;
+  list.reserve(entries.size()), pairs.reserve(entries.size());
+  for (const Json& entry : entries) {
+    const Coupling c = coupling(fields, entry, field, list.size(), n);
+    if (symmetric && c.i == c.j) {
+      fields.refuse(element(field, list.size()),
+                    "couples coordinate " + std::to_string(c.i) + " to itself");
     }
-    list.push_back({i, j, fields.number(entry[2], where + "[2]")});
+    list.push_back(c);
+    pairs.push_back(symmetric ? std::minmax({c.i, c.j}) : std::pair(c.i, c.j));
   }
+  check_distinct(fields, std::move(pairs), field);
   return list;
 }
 
@@ -255,7 +287,7 @@ std::unique_ptr<Target> on_device(const Target& target, const DeviceChoice& choi
   return torch_module("the device cuda").on_cuda(target);
 }
 
-Model read_model(const Json& json, const std::string& source, const DeviceChoice& choice) {
+Model read_model(const Json& json, const std::string& source, const ModelOptions& options) {
   static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
       {"bernoulli", read_bernoulli},
       {"ising", read_ising},
@@ -270,6 +302,10 @@ Model read_model(const Json& json, const std::string& source, const DeviceChoice
       networks = {{"resnet-ebm", read_resnet_ebm}, {"torch", read_script}};
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");
+  const DeviceChoice& choice = options.device;
+  if (kind == "torch" && !options.scripts) {
+    throw UsageError(source + " runs a TorchScript file, and scripts are not allowed here");
+  }
   Model model;
   if (const auto it = kinds.find(kind); it != kinds.end()) {
     model.target = it->second(fields);
@@ -292,33 +328,62 @@ Model read_model(const Json& json, const std::string& source, const DeviceChoice
 
 }  // namespace
 
-Model parse_model(const std::string& text, const std::string& source,
-                  const std::filesystem::path& folder, const DeviceChoice& choice) {
-  Json json = parse_strictly(text, source);
-  // A file that the model names lies relative to the model file; what is kept stands on its own.
-  for (const char* field : {"weights_file", "script"}) {
+namespace {
+
+// The fields that name a file.
+constexpr const char* kFileFields[] = {"weights_file", "script"};
+
+// A file that the model names lies relative to the model file; what is kept stands on its own.
+void make_paths_absolute(Json& json, const std::string& source, const fs::path& folder) {
+  for (const char* field : kFileFields) {
     if (!json.is_object() || !json.contains(field) || !json[field].is_string()) continue;
-    const std::filesystem::path file = folder / json[field].get<std::string>();
-    json[field] = std::filesystem::absolute(file).lexically_normal().string();
+    const std::string name = json[field].get<std::string>();
+    if (name.empty() || name.find('\0') != std::string::npos) {
+      throw DataError(source + ": " + field + " is not the name of a file");
+    }
+    json[field] = fs::absolute(folder / name).lexically_normal().string();
   }
-  return read_model(json, source, choice);
 }
 
-Model load_model(const std::string& file_or_name, const DeviceChoice& choice) {
+std::string content_of(std::ifstream& file) {
+  std::string text;
+  constexpr std::size_t block = std::size_t{1} << 20;
+  for (std::size_t size = 0; file; text.resize(size)) {
+    text.resize(size + block);
+    file.read(text.data() + size, block);
+    size += static_cast<std::size_t>(file.gcount());
+  }
+  return text;
+}
+
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
+                  const ModelOptions& options) {
+  Json json = parse_strictly(text, source);
+  make_paths_absolute(json, source, folder);
+  Model model = read_model(json, source, options);
+  for (const char* field : kFileFields) {
+    if (!json.contains(field)) continue;
+    const std::string path = json[field].get<std::string>();
+    model.files[path] = checksum_of_file(path);
+  }
+  return model;
+}
+
+Model load_model(const std::string& file_or_name, const ModelOptions& options) {
   for (const BuiltInModel& model : built_in_models()) {
-    if (model.name == file_or_name) return parse_model(model.text, model.name, {}, choice);
+    if (model.name == file_or_name) return parse_model(model.text, model.name, {}, options);
   }
   std::error_code ignored;
   std::ifstream file;
-  if (!std::filesystem::is_directory(file_or_name, ignored))
-    file.open(file_or_name, std::ios::binary);
+  if (!fs::is_directory(file_or_name, ignored)) file.open(file_or_name, std::ios::binary);
   if (!file.is_open()) {
     throw FileError("there is no model file and no built-in model '" + file_or_name +
                         "' ('saltus models' lists the built-in ones)",
                     false);
   }
-  return parse_model({std::istreambuf_iterator<char>(file), {}}, file_or_name,
-                     std::filesystem::path(file_or_name).parent_path(), choice);
+  return parse_model(content_of(file), file_or_name, fs::path(file_or_name).parent_path(), options);
 }
 
 }  // namespace saltus

@@ -18,6 +18,7 @@ using netcdf::File;
 constexpr std::size_t kBlockEntries = std::size_t{1} << 18;
 constexpr std::size_t kLongestAttribute = std::size_t{1} << 20;
 constexpr int kMostLevels = 65536;  // as many as a Symbol tells apart
+constexpr std::size_t kMostChains = std::size_t{1} << 24;
 
 [[noreturn]] void refuse(const File& file, const std::string& why) {
   throw DataError(fmt::format("'{}' cannot be used: {}.", file.name(), why));
@@ -230,7 +231,9 @@ void NetcdfDraws::take_shape() {
   }
   if (info_.shape.empty()) info_.shape = {1};
   if (x_.lengths[0] == 0) refuse(file_, fmt::format("its variable '{}' is empty", x_.name));
-  if (x_.lengths[0] > limit) refuse(file_, "it has more than 2^31 - 1 chains");
+  if (x_.lengths[0] > kMostChains) {
+    refuse(file_, fmt::format("it has more than {} chains", kMostChains));
+  }
   dim_ = static_cast<int>(dim);
 }
 

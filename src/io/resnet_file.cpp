@@ -55,8 +55,7 @@ ResnetEnergy read_resnet(JsonFields& fields) {
 
 void write_resnet(const std::filesystem::path& path, const ResnetEnergy& energy) {
   check(energy);
-  std::filesystem::path beside = path;
-  beside.replace_extension(".weights.npz");
+  const std::filesystem::path beside = weights_beside(path);
   replace_file(beside, [&](OutputFile& out) {
     ZipWriter zip(out);
     for (const ParameterArray& array : parameter_arrays(energy.shape)) {

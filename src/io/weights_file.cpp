@@ -46,4 +46,8 @@ NamedArray read_array(const std::filesystem::path& file, const std::string& name
   return array;
 }
 
+std::filesystem::path weights_beside(std::filesystem::path model) {
+  return model.replace_extension(".weights.npz");
+}
+
 }  // namespace saltus

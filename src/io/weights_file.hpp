@@ -17,4 +17,7 @@ struct NamedArray {
 // the file and the array, when it is not there, damaged, not finite, or of an unknown type.
 NamedArray read_array(const std::filesystem::path& file, const std::string& name);
 
+// Where the weights of a model file go that are too many for it: MODEL.weights.npz.
+std::filesystem::path weights_beside(std::filesystem::path model);
+
 }  // namespace saltus

@@ -7,6 +7,7 @@
 
 #include "io/byte_file.hpp"
 #include "io/npz_write.hpp"
+#include "io/weights_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -28,8 +29,7 @@ void write_rbm(const std::filesystem::path& path, std::span<const float> weights
   const std::size_t visible = visible_bias.size(), hidden = hidden_bias.size();
   std::string text = R"({"model": "rbm", )";
   if (weights.size() > kMostInside) {
-    std::filesystem::path beside = path;
-    beside.replace_extension(".weights.npz");
+    const std::filesystem::path beside = weights_beside(path);
     replace_file(beside, [&](OutputFile& out) {
       ZipWriter zip(out);
       add_npy(zip, "weights", NpyType::f4, {hidden, visible}, std::as_bytes(weights));

@@ -1,11 +1,10 @@
 #include "report/page.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 
+#include "io/byte_file.hpp"
 #include "report/assets.hpp"
 #include "report/html.hpp"
 #include "saltus/core/error.hpp"
@@ -314,19 +313,7 @@ std::string Page::html() const {
 }
 
 void Page::write(const std::filesystem::path& path) const {
-  const std::string content = html();
-  std::filesystem::path beside = path;
-  beside.replace_filename(fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid()));
-  std::ofstream out(beside, std::ios::binary);
-  out << content;
-  out.close();
-  std::error_code failure;
-  if (out) std::filesystem::rename(beside, path, failure);
-  if (out && !failure) return;
-  const std::string why =
-      failure ? failure.message() : "the file cannot be made or the disk is full";
-  std::filesystem::remove(beside, failure);
-  throw FileError(fmt::format("cannot write '{}': {}.", path.string(), why), true);
+  replace_file(path, html());
 }
 
 }  // namespace saltus::report

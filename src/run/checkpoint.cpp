@@ -1,16 +1,13 @@
 #include "saltus/run/checkpoint.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <array>
 #include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <iterator>
 
+#include "io/byte_file.hpp"
 #include "saltus/core/bytes.hpp"
 
 namespace saltus {
@@ -24,39 +21,6 @@ std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 
   return static_cast<std::uint32_t>(crc32_z(before, data, bytes.size()));
 }
 
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
-// Writes the parts one after the other and waits until they are on the disk.
-bool write_and_sync(const std::filesystem::path& path,
-                    std::initializer_list<std::span<const std::byte>> parts) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  bool good = true;
-  for (const auto& part : parts) good = good && write_all(file, part);
-  good = good && ::fsync(file) == 0;
-  const int reason = errno;
-  ::close(file);
-  errno = reason;
-  return good;
-}
-
-// A rename is on the disk when its folder is.
-void sync_folder(const std::filesystem::path& file) {
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& path, const std::string& description,
@@ -66,15 +30,18 @@ void write_checkpoint(const std::filesystem::path& path, const std::string& desc
   head.put_array(std::span<const char>(description));
   head.put(state.size());
   const std::uint32_t sum = checksum(state, checksum(head.bytes()));
-  const std::filesystem::path fresh = path.string() + ".new";
-  const bool written =
-      write_and_sync(fresh, {head.bytes(), state, std::as_bytes(std::span(&sum, 1))});
-  if (!written || std::rename(fresh.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    ::unlink(fresh.c_str());
-    throw FileError("cannot write " + path.string() + ": " + reason, true);
-  }
-  sync_folder(path);
+  replace_file(path, [&](OutputFile& out) {
+    out.append(head.bytes().data(), head.bytes().size());
+    out.append(state.data(), state.size());
+    out.append(&sum, sizeof sum);
+  });
+}
+
+bool is_checkpoint(const std::filesystem::path& path) {
+  std::array<char, sizeof kMagic> first{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(first.data(), first.size()) &&
+         std::memcmp(first.data(), kMagic, sizeof kMagic - 2) == 0;  // of any version
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {

@@ -1,12 +1,14 @@
 #include "saltus/run/draw_spool.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "saltus/core/error.hpp"
 
@@ -17,35 +19,50 @@ namespace {
   throw FileError("cannot " + what + ": " + std::strerror(errno), true);
 }
 
-int open_unnamed() {
+Descriptor open_unnamed() {
   const std::string folder = std::filesystem::temp_directory_path().string();
   std::string name = folder + "/saltus-draws-XXXXXX";
-  const int file = ::mkstemp(name.data());
-  if (file < 0) fail("create a temporary file in " + folder);
+  Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.get() < 0) fail("create a temporary file in " + folder);
   ::unlink(name.c_str());
   return file;
 }
 
-int open_named(const std::filesystem::path& path, bool continued) {
-  const int create = continued ? 0 : O_CREAT | O_TRUNC;
-  const int file = ::open(path.c_str(), O_RDWR | create | O_CLOEXEC, 0644);
-  if (file < 0 && continued) {
-    throw FileError("cannot read the draws " + path.string() + ": " + std::strerror(errno), false);
-  }
-  if (file < 0) fail("write " + path.string());
+// A new file that was not there before, under any name.
+Descriptor create(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail("write '" + path.string() + "'");
   return file;
+}
+
+Descriptor open_again(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status = {};
+  const bool found = file.get() >= 0 && ::fstat(file.get(), &status) == 0;
+  if (!found || !S_ISREG(status.st_mode)) {
+    throw FileError("cannot read the draws '" + path.string() +
+                        "': " + (found ? "it is not a regular file" : std::strerror(errno)),
+                    false);
+  }
+  return file;
+}
+
+Descriptor open_spool(const std::filesystem::path& path, bool continued) {
+  if (path.empty()) return open_unnamed();
+  return continued ? open_again(path) : create(path);
 }
 
 std::uint32_t extend_checksum(std::uint32_t sum, const void* data, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(sum, static_cast<const Bytef*>(data), size));
 }
 
-void write_all(int file, std::uint64_t offset, const void* data, std::size_t size) {
+void write_all(int file, const std::string& name, std::uint64_t offset, const void* data,
+               std::size_t size) {
   const char* from = static_cast<const char*>(data);
   while (size > 0) {
     const ssize_t n = ::pwrite(file, from, size, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("write the draws");
+    if (n <= 0) fail("write '" + name + "'");
     from += n;
     offset += static_cast<std::uint64_t>(n);
     size -= static_cast<std::size_t>(n);
@@ -62,12 +79,8 @@ DrawSpool::DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coord
       cols_(coordinates_.empty() ? static_cast<std::size_t>(dim) : coordinates_.size()),
       width_(info_.levels <= 256 ? 1 : 2),
       name_(path.empty() ? "the temporary file of draws" : path.string()),
-      file_(path.empty() ? open_unnamed() : open_named(path, continued)),
+      file_(open_spool(path, continued)),
       made_(static_cast<std::size_t>(chains)) {}
-
-DrawSpool::~DrawSpool() {
-  ::close(file_);
-}
 
 std::size_t DrawSpool::bytes_per_draw() const {
   return static_cast<std::size_t>(chains_) * (cols_ * width_ + sizeof(double) + sizeof(float));
@@ -110,9 +123,10 @@ void DrawSpool::end_round() {
   const std::uint64_t draws = made_[0];
   if (draws == 0) return;
   std::uint64_t offset = length_;
+  std::uint32_t sum = checksum_;
   const auto append = [&](const void* data, std::size_t size) {
-    write_all(file_, offset, data, size);
-    checksum_ = extend_checksum(checksum_, data, size);
+    write_all(file_.get(), name_, offset, data, size);
+    sum = extend_checksum(sum, data, size);
     offset += size;
   };
   append(&draws, sizeof draws);
@@ -126,11 +140,14 @@ void DrawSpool::end_round() {
   blocks_.push_back({length_, draws_, draws});
   draws_ += draws;
   length_ = offset;
+  checksum_ = sum;
+  std::fill(made_.begin(), made_.end(), 0);
 }
 
 // What a checkpoint counts on must be on the disk before it.
 void DrawSpool::save(ByteWriter& out) const {
-  ::fdatasync(file_);
+  if (made_[0] != 0) throw FileError("the draws of the last round are not in " + name_, true);
+  if (::fdatasync(file_.get()) != 0) fail("write '" + name_ + "'");
   out.put(length_);
   out.put(draws_);
   out.put(checksum_);
@@ -144,7 +161,7 @@ void DrawSpool::restore(ByteReader& in) {
   if (checksum_of_file() != checksum_) {
     throw DataError(name_ + " is damaged or belongs to another run");
   }
-  if (::ftruncate(file_, static_cast<off_t>(length_)) != 0) fail("shorten " + name_);
+  if (::ftruncate(file_.get(), static_cast<off_t>(length_)) != 0) fail("shorten " + name_);
   blocks_.clear();
   std::uint64_t offset = 0, first = 0;
   while (offset < length_) {
@@ -180,7 +197,7 @@ const DrawSpool::Block& DrawSpool::block_of(std::size_t draw) const {
 void DrawSpool::read_at(std::uint64_t offset, void* to, std::size_t size) const {
   char* out = static_cast<char*>(to);
   while (size > 0) {
-    const ssize_t n = ::pread(file_, out, size, static_cast<off_t>(offset));
+    const ssize_t n = ::pread(file_.get(), out, size, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) throw DataError(name_ + " ends too early");
     out += n;
@@ -243,17 +260,33 @@ void DrawSpool::read_acceptance(int chain, std::size_t first, std::span<float> o
              });
 }
 
-void DrawSpool::keep_at(const std::filesystem::path& path) {
-  const int named = open_named(path, false);
-  name_ = path.string();
+void DrawSpool::copy_to(int file, const std::string& name) const {
   std::vector<std::byte> buffer(1 << 20);
   for (std::uint64_t at = 0; at < length_; at += buffer.size()) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), length_ - at));
     read_at(at, buffer.data(), n);
-    write_all(named, at, buffer.data(), n);
+    write_all(file, name, at, buffer.data(), n);
   }
-  ::close(file_);
-  file_ = named;
+}
+
+void DrawSpool::keep_at(const std::filesystem::path& path) {
+  Descriptor before = create(path);
+  std::string name = path.string();
+  try {
+    copy_to(before.get(), name);
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
+  const auto exchange = [&] { std::swap(file_, before), std::swap(name_, name); };
+  exchange();
+  try {
+    end_round();  // once more, where it failed
+  } catch (...) {
+    exchange();
+    ::unlink(path.c_str());
+    throw;
+  }
 }
 
 }  // namespace saltus

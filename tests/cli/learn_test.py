@@ -134,9 +134,9 @@ class Resume(LearnTest):
         for kind, options in self.WAYS.items():
             common = [kind, "--data", "data.csv", *options]
             whole = self.learn(*common, "--out", "whole.json", "--iterations", 60)
-            first = self.learn(*common, "--out", "first.json", "--iterations", 25, "--checkpoint", "c")
+            first = self.learn(*common, "--out", "first.json", "--iterations", 25, "--checkpoint", f"c-{kind}")
             self.assertEqual(first["iterations"], 25)
-            rest = self.learn(kind, "--resume", "c", "--iterations", 60, "--out", "rest.json", "--threads", 1)
+            rest = self.learn(kind, "--resume", f"c-{kind}", "--iterations", 60, "--out", "rest.json", "--threads", 1)
             self.assertEqual(self.content("rest.json"), self.content("whole.json"))
             self.assertNotEqual(self.content("first.json"), self.content("whole.json"))
             for key in set(whole) - {"seconds", "out"}:
@@ -152,10 +152,11 @@ class Resume(LearnTest):
         self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
         done = strict_json(out.decode())
         self.assertFalse(done["complete"])
-        self.assertIn(b"saltus learn rbm --resume saltus.checkpoint", err)
+        saved = self.unasked_checkpoint()
+        self.assertIn(f"saltus learn rbm --resume {saved}".encode(), err)
         self.assertIn("cut.json", self.files())
         n = done["iterations"] + 7
-        self.learn("rbm", "--resume", "saltus.checkpoint", "--iterations", n)
+        self.learn("rbm", "--resume", saved, "--iterations", n)
         self.learn(*common, "whole.json", "--iterations", n)
         self.assertEqual(self.content("cut.json"), self.content("whole.json"))
 

@@ -13,15 +13,16 @@ class Estimates(CliTest):
         whole = strict_json(self.good(*arguments).out)
         out = ""
         for _ in range(200):
-            done = self.good(*arguments, "--checkpoint", "z.checkpoint", "--time", 0.05)
+            how = "--resume" if "z.checkpoint" in self.files() else "--checkpoint"
+            done = self.good(*arguments, how, "z.checkpoint", "--time", 0.05)
             if done.out:
                 out = done.out
                 break
-            self.assertIn("goes on from z.checkpoint", done.err)
+            self.assertIn("--resume z.checkpoint", done.err)
         again = strict_json(out)
         for key in "forward", "reverse", "interval":
             self.assertEqual(again[key], whole[key])
-        other = self.saltus(*arguments, "--checkpoint", "z.checkpoint", "--seed", 2)
+        other = self.saltus(*arguments, "--resume", "z.checkpoint", "--seed", 2)
         self.assertEqual(other.status, USAGE, str(other))
         self.assertIn("other options", other.err)
 

@@ -159,19 +159,18 @@ class Interrupted(ResumeTest):
         status, out, err = self.interrupt("sample", *run, "--out", "parts.npz", "--json")
         self.assertEqual(status, 130, err)
         strict_json(out)
-        self.assertIn("saltus.checkpoint", self.files())
-        self.assertIn("saltus sample --resume saltus.checkpoint", err)
-        self.assertEqual(drawn(strict_json(self.good("sample", "--resume", "saltus.checkpoint", "--json").out)), drawn(j))
+        saved = self.unasked_checkpoint()
+        self.assertIn(f"saltus sample --resume {saved}", err)
+        self.assertEqual(drawn(strict_json(self.good("sample", "--resume", saved, "--json").out)), drawn(j))
         self.check_arrays(whole)
 
     def test_twice_without_a_checkpoint_keeps_both(self):
         run = ["sample", *self.RUN, "--draws", 10 ** 9, "--record", "moments", "--json"]
         self.interrupt(*run)
-        with open(self.path("saltus.checkpoint"), "rb") as file:
-            first = file.read()
+        saved = self.unasked_checkpoint()
+        first = self.read(saved)
         _, _, err = self.interrupt(*run)
-        with open(self.path("saltus.checkpoint"), "rb") as file:
-            self.assertEqual(file.read(), first, "the second interruption overwrote the first run")
+        self.assertEqual(self.read(saved), first, "the second interruption overwrote the first run")
         self.assertEqual(len([n for n in self.files() if n.endswith(".checkpoint")]), 2, self.files())
         self.assertIn("--resume", err)
 
@@ -189,7 +188,7 @@ class Interrupted(ResumeTest):
         status, out, err = self.interrupt("sample", "bernoulli", *self.RUN, "--draws", 10 ** 9, "--record", "moments")
         self.assertEqual(status, 130, err)
         self.assertIn("not complete", out)
-        self.assertIn("saltus sample --resume saltus.checkpoint", err)
+        self.assertIn(f"saltus sample --resume {self.unasked_checkpoint()}", err)
 
     def test_the_command_it_tells_works_for_any_name(self):
         _, _, err = self.interrupt("sample", *self.RUN, "--draws", 10 ** 9, "--record", "moments", "--json",
@@ -253,6 +252,7 @@ class OutOfTime(ResumeTest):
         # Statistics cover the steps after warm-up, also when the run stopped within it.
         for run in [["--warmup", 40], ["--warmup", 40, "--set", "step_size=0.4"], ["--warmup", 0]]:
             with self.subTest(" ".join(map(str, run))):
+                self.remove_outputs()
                 self.good("sample", *run, "--draws", 50, "--checkpoint", "c", "--time", 1e-9, "--json")
                 j = strict_json(self.good("sample", "--resume", "c", "--json").out)
                 self.assertEqual(j["evaluations"], {"logp": 1, "gradient": 1})
@@ -436,7 +436,7 @@ class Refused(CliTest):
         with open(self.path("c.draws"), "rb") as file:
             before = file.read()
         self.write("ones", "1 1\n" * 4)
-        refused = self.saltus("sample", "inf.json", "--draws", 5, "--init", "ones", "--checkpoint", "c")
+        refused = self.saltus("sample", "inf.json", "--draws", 5, "--init", "ones", "--checkpoint", "c", "--overwrite")
         self.assertEqual(refused.status, 65, refused)
         with open(self.path("c.draws"), "rb") as file:
             self.assertEqual(file.read(), before)

@@ -7,6 +7,7 @@ import array
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import struct
@@ -85,6 +86,16 @@ class CliTest(unittest.TestCase):
         with open(self.path(name), "wb" if isinstance(content, bytes) else "w") as file:
             file.write(content)
         return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def unasked_checkpoint(self):
+        """The name under which a run was saved without being told to."""
+        names = [n for n in self.files() if re.fullmatch(r"saltus-[0-9a-f]{8}\.checkpoint", n)]
+        self.assertEqual(len(names), 1, self.files())
+        return names[0]
 
     def files(self):
         return sorted(os.listdir(self.folder))

@@ -1,6 +1,7 @@
 #include "saltus/io/data_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <fstream>
 
 #include <cmath>
 #include <cstdlib>
@@ -144,6 +145,7 @@ std::string floats(const std::vector<std::uint64_t>& shape, float value) {
 
 void write_npz(const fs::path& path,
                const std::vector<std::pair<std::string, std::string>>& members) {
+  std::ofstream{path};
   OutputFile out(path, path.string());
   ZipWriter zip(out);
   for (const auto& [name, content] : members) {

@@ -1,6 +1,7 @@
 #include "saltus/io/draw_files.hpp"
 
 #include <gtest/gtest.h>
+#include <fstream>
 
 #include <cmath>
 
@@ -335,6 +336,7 @@ struct Array {
 };
 
 void write_npz(const std::filesystem::path& path, const std::vector<Array>& arrays) {
+  std::ofstream{path};
   OutputFile out(path, path.string());
   ZipWriter zip(out, 0);
   for (const Array& a : arrays) {

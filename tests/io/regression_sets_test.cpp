@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <fstream>
 
 #include <cmath>
 
@@ -81,6 +82,7 @@ TEST(RegressionSets, BlogInAnArchiveOrUnpacked) {
   EXPECT_TRUE(contains(refusal("blog", folder), "it has 2 rows where 52397 are published"));
   fill_file(folder / "blog/blogData_test-2012.02.01.00_00.csv", "1.0\n");
   EXPECT_TRUE(contains(refusal("blog", folder), "blogData_test-2012.02.01.00_00.csv' cannot be"));
+  std::ofstream{folder / "blog/BlogFeedback.zip"};
   OutputFile out(folder / "blog/BlogFeedback.zip", "BlogFeedback.zip");
   ZipWriter zip(out);
   zip.begin("blogData_train.csv", 3 * line.size());

@@ -1,6 +1,7 @@
 // Writes files of known draws for interop_test.py to read and, with --read, reads those that it
 // wrote. The content is a formula that the script knows too.
 #include <fmt/format.h>
+#include <fstream>
 
 #include <cmath>
 #include <cstring>
@@ -50,6 +51,7 @@ DrawsInfo many_levels_info() {
 void write_zip64(const fs::path& path) {
   const std::vector<std::uint64_t> shape = {4};
   const std::string header = npy_header(NpyType::u1, shape);
+  std::ofstream{path};
   OutputFile out(path, path.string());
   ZipWriter zip(out, 0);
   for (const char* name : {"a.npy", "b.npy"}) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "io/test_files.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {
@@ -16,9 +17,8 @@ using Kind = report::Plot::Kind;
 
 class SavedResults : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "saltus-saved";
+  TestFolder made_;
+  std::filesystem::path folder_ = made_ / "";
 };
 
 std::string text_of(const std::filesystem::path& path) {

@@ -30,8 +30,9 @@ class ByteWriter {
 
  private:
   void append(const void* data, std::size_t size) {
-    const auto* from = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), from, from + size);
+    const std::size_t before = bytes_.size();
+    bytes_.resize(before + size);
+    if (size) std::memcpy(bytes_.data() + before, data, size);
   }
   std::vector<std::byte> bytes_;
 };

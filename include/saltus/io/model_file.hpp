@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,16 +16,23 @@ struct Model {
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
   std::string text;  // the JSON that describes it, complete
+  // Other files that it was made from, by absolute path, with checksums of their contents.
+  std::map<std::string, std::string> files;
+};
+
+struct ModelOptions {
+  DeviceChoice device;
+  bool scripts = true;  // TorchScript files may be run. They are programs: they can read and write
 };
 
 // A file, or a built-in name. Throws FileError when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
 // the device needs libtorch and there is none.
-Model load_model(const std::string& file_or_name, const DeviceChoice& choice = {});
+Model load_model(const std::string& file_or_name, const ModelOptions& options = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
 Model parse_model(const std::string& text, const std::string& source,
-                  const std::filesystem::path& folder = {}, const DeviceChoice& choice = {});
+                  const std::filesystem::path& folder = {}, const ModelOptions& options = {});
 
 struct BuiltInModel {
   std::string name, summary, text;

@@ -18,6 +18,9 @@ struct Checkpoint {
 void write_checkpoint(const std::filesystem::path& path, const std::string& description,
                       std::span<const std::byte> state);
 
+// Whether the file begins as a checkpoint of some version does.
+bool is_checkpoint(const std::filesystem::path& path);
+
 // Throws FileError when it cannot be read, DataError when it is damaged or not a checkpoint.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 

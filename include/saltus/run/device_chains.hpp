@@ -26,7 +26,8 @@ class DeviceChains {
   virtual void get_states(Rows<Symbol> states) const = 0;
 
   // Computes logp (written to `logp`, one per chain) and score of all states, which stay on the
-  // device; by the mini-batch of this step, where the target has such. Must be called after put_states and after the target's parameters have changed.
+  // device; by the mini-batch of this step, where the target has such. Must be called after
+  // put_states and after the target's parameters have changed.
   virtual void evaluate(std::uint64_t step, std::span<double> logp) = 0;
 
   // Steps `step`, ..., `step + steps - 1` of all chains, in the same law and with the same random

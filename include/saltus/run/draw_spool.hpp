@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "saltus/core/descriptor.hpp"
 #include "saltus/run/draws.hpp"
 #include "saltus/run/recorder.hpp"
 
@@ -17,11 +18,11 @@ namespace saltus {
 class DrawSpool final : public Recorder, public Draws {
  public:
   // Keeps the given coordinates, or all when the list is empty, in a file at `path`, or in a
-  // temporary file without a name when `path` is empty. `continued` opens the file of an earlier
-  // run, which must be there; restore() then says how much of it counts.
+  // temporary file without a name when `path` is empty. A file at `path` must not
+  // be there yet, unless the run is `continued`: then it must, and restore() says how much of it
+  // counts.
   DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
             const std::filesystem::path& path, bool continued = false);
-  ~DrawSpool() override;
   DrawSpool(const DrawSpool&) = delete;
   DrawSpool& operator=(const DrawSpool&) = delete;
 
@@ -46,7 +47,8 @@ class DrawSpool final : public Recorder, public Draws {
   void read_logp(int chain, std::size_t first, std::span<double> out) const override;
   void read_acceptance(int chain, std::size_t first, std::span<float> out) const override;
 
-  // Gives the draws a name: copies the spool so far to `path` and goes on there.
+  // Gives the draws a name: copies the spool so far to `path`, a file that is not there yet, and
+  // goes on there. Writes the last round again if that failed before.
   void keep_at(const std::filesystem::path& path);
 
  private:
@@ -60,13 +62,14 @@ class DrawSpool final : public Recorder, public Draws {
   void for_blocks(std::size_t first, std::size_t count, F&& read) const;
   void read_at(std::uint64_t offset, void* to, std::size_t size) const;
   std::uint32_t checksum_of_file() const;
+  void copy_to(int file, const std::string& name) const;
 
   DrawsInfo info_;
   int chains_;
   std::vector<int> coordinates_;
   std::size_t cols_, width_;
   std::string name_;  // for messages
-  int file_ = -1;
+  Descriptor file_;
   std::uint64_t length_ = 0, draws_ = 0;
   std::uint32_t checksum_ = 0;  // of the first length_ bytes
   std::vector<Block> blocks_;

@@ -1,0 +1,53 @@
+// The files of a command: none that it writes is another one that it uses, or one of another run.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/file_lock.hpp"
+
+namespace saltus::cli {
+
+// A command names the files that it reads and writes here before it does either. Throws UsageError
+// when one that is written is the same file as another, by whatever name or link, and FileError
+// when it cannot be written.
+class FileRoles {
+ public:
+  void reads(const std::string& what, const std::filesystem::path& file);
+  void writes(const std::string& what, const std::filesystem::path& file);
+  // A checkpoint with what belongs to it.
+  void saves(const std::filesystem::path& checkpoint);
+
+ private:
+  struct Role {
+    std::string what;
+    std::filesystem::path file;
+    bool written;
+  };
+  void add(Role role);
+  std::vector<Role> roles_;
+};
+
+// Where a command saves itself. The names are locked for as long as it lives.
+class RunFiles {
+ public:
+  // `resume` must be there. `checkpoint` must not, unless it is the same file or `overwrite` is
+  // true; and a file that is no checkpoint is never replaced. Either may be empty.
+  RunFiles(const std::string& checkpoint, const std::string& resume, bool overwrite);
+
+  // A name for what is saved without being told to: new, and locked. The first of the folders that
+  // can be written to is taken. Throws FileError.
+  std::string new_checkpoint(const std::vector<std::filesystem::path>& folders);
+
+  static std::filesystem::path draws_of(const std::filesystem::path& checkpoint);
+
+ private:
+  void lock(const std::filesystem::path& file);
+  std::vector<std::unique_ptr<FileLock>> locks_;
+};
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
+}  // namespace saltus::cli

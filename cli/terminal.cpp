@@ -1,0 +1,128 @@
+#include "terminal.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/printable.hpp"
+
+namespace saltus::cli {
+namespace {
+
+constexpr double kTerminalSeconds = 0.1, kPlainSeconds = 10;
+constexpr const char* kEraseLine = "\r\033[K";
+
+void write_error(const std::string& text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  std::clearerr(stderr);
+}
+
+void write_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw OutputError();
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col : 80;
+}
+
+// As the JSON library writes a number: the digits that restore it, marked as not whole.
+std::string number_text(double v) {
+  if (!std::isfinite(v)) return "null";
+  std::string text = fmt::format("{}", v);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+void write_list(std::span<const double> numbers) {
+  write_output("[");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    write_output((i ? ", " : "") + number_text(numbers[i]));
+  }
+  write_output("]");
+}
+
+}  // namespace
+
+void open_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number, which is this one.
+    static_cast<void>(::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY));
+  }
+}
+
+void say_text(const std::string& text) noexcept {
+  try {
+    write_error(printable(text, true));
+  } catch (...) {  // no memory for a message
+  }
+}
+
+void show_text(const std::string& text) {
+  write_output(printable(text, true));
+}
+
+void show_marked(const std::string& text) {
+  write_output(text);
+}
+
+std::string long_list(const std::string& name) {
+  return "\x01" + name;
+}
+
+void show_json(const nlohmann::ordered_json& json, const LongLists& lists, int indent) {
+  std::string text = printable_json(
+      json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    constexpr std::string_view mark = "\"\\u0001";
+    const std::size_t at = std::min(rest.find(mark), rest.size());
+    write_output(rest.substr(0, at));
+    rest.remove_prefix(at);
+    if (rest.empty()) break;
+    const std::size_t end = rest.find('"', mark.size());
+    const auto list = lists.find(std::string(rest.substr(mark.size(), end - mark.size())));
+    if (list == lists.end()) {
+      write_output(rest.substr(0, end + 1));
+    } else {
+      write_list(list->second);
+    }
+    rest.remove_prefix(end + 1);
+  }
+  write_output("\n");
+}
+
+StatusLine::StatusLine(Elsewhere elsewhere)
+    : terminal_(isatty(STDERR_FILENO) == 1),
+      silent_(!terminal_ && elsewhere == Elsewhere::nothing) {}
+
+bool StatusLine::due(double seconds) {
+  if (silent_ || seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
+  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
+  last_ = seconds;
+  return true;
+}
+
+void StatusLine::show(const std::string& line) {
+  if (silent_) return;
+  if (terminal_) {  // never onto a new line
+    write_error(kEraseLine + printable(line).substr(0, terminal_width() - 1));
+  } else {
+    say_text(line + "\n");
+  }
+  shown_ = true;
+}
+
+void StatusLine::clear() {
+  if (shown_ && terminal_) write_error(kEraseLine);
+  shown_ = false;
+}
+
+}  // namespace saltus::cli

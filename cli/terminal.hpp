@@ -1,0 +1,75 @@
+// What the program prints. Everything goes through here, so that text from files cannot steer a
+// terminal and a standard error that is closed or full cannot end a run.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace saltus::cli {
+
+// Opens /dev/null in the place of a standard stream that the caller closed: otherwise the first
+// file that the program opens would take its number, and messages would land in it.
+void open_standard_streams();
+
+// To standard error. What cannot be written is dropped.
+void say_text(const std::string& text) noexcept;
+// To standard output. Throws OutputError when it cannot be written.
+void show_text(const std::string& text);
+// The same with marks that the caller put around text that it has made printable.
+void show_marked(const std::string& text);
+
+struct OutputError : std::runtime_error {
+  OutputError() : std::runtime_error("cannot write to the standard output") {}
+};
+
+// Ends the program with a status, a sentence and, in lines of their own, what the user can do.
+struct EndError : std::runtime_error {
+  EndError(int exit_status, const std::string& why, std::string what_to_do)
+      : std::runtime_error(why), status(exit_status), advice(std::move(what_to_do)) {}
+  int status;
+  std::string advice;
+};
+
+template <class... T>
+void say(fmt::format_string<T...> format, T&&... values) {
+  say_text(fmt::format(format, std::forward<T>(values)...));
+}
+template <class... T>
+void show(fmt::format_string<T...> format, T&&... values) {
+  show_text(fmt::format(format, std::forward<T>(values)...));
+}
+
+// JSON on standard output. A list of numbers that may be long is not held as JSON: its place holds
+// the text long_list(NAME), and `lists` its numbers by name. The JSON library ends the program when
+// memory runs out while it frees a large value.
+using LongLists = std::map<std::string, std::span<const double>>;
+std::string long_list(const std::string& name);
+void show_json(const nlohmann::ordered_json& json, const LongLists& lists = {}, int indent = 2);
+
+// One line on the terminal that is drawn over as the work goes on. Where standard error is not a
+// terminal it prints plain lines now and then, or nothing.
+class StatusLine {
+ public:
+  enum class Elsewhere { nothing, lines };
+  explicit StatusLine(Elsewhere elsewhere = Elsewhere::nothing);
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  // Whether the line should be shown again, `seconds` after the beginning of the work.
+  bool due(double seconds);
+  void show(const std::string& line);
+  // Removes the line, before something else is printed.
+  void clear();
+
+ private:
+  bool terminal_, silent_, shown_ = false;
+  double last_ = -1;  // seconds when it was shown
+};
+
+}  // namespace saltus::cli

@@ -1,0 +1,41 @@
+// Include this to replace a file in one step: the name holds the old content or the new one, never
+// half of one, whatever ends the program in between.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace saltus {
+
+// Refuses, with a FileError, a place that no file can be written to: a folder, a device, a pipe, or
+// a folder that cannot be written to.
+void check_writable(const std::filesystem::path& file);
+
+// Digits that no other process chooses: for names in a folder that several programs use.
+std::string random_digits();
+
+// An empty file beside `target`, made exclusively under a random name. It is removed again unless
+// it takes the target's name. A symbolic link at `target` is followed, so that the link stays.
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& target);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  // Where to write.
+  const std::filesystem::path& path() const { return path_; }
+
+  // Gives the content the target's name. It reaches the disk before the name does.
+  void keep();
+
+ private:
+  std::filesystem::path target_, path_;
+  bool kept_ = false;
+};
+
+// Removes what killed processes left of new files for `target`. The caller knows that none is
+// being written.
+void remove_abandoned(const std::filesystem::path& target);
+
+}  // namespace saltus
