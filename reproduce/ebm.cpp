@@ -30,7 +30,8 @@ bool quoted(const EbmCell& cell) {
 
 Json setting_of(const EbmCell& cell) {
   Json j = {{"dataset", cell.dataset}, {"sampler", cell.label}};
-  if (!std::isnan(cell.alpha) && cell.published()) j["alpha"] = cell.alpha;
+  if (!std::isnan(cell.alpha) && !cell.tuned) j["alpha"] = cell.alpha;
+  if (cell.rate > 0) j["rate"] = cell.rate;
   return j;
 }
 
@@ -62,7 +63,7 @@ bool higher_ones(const EbmRecord& record) {
                                });
 }
 
-// What is less than in the paper, sentences; empty where nothing is.
+// One sentence for each setting that is not the paper's.
 std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
   const EbmEvaluation& e = *record.evaluation;
   std::string text;
@@ -71,6 +72,9 @@ std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
   } else if (e.iterations < whole.plan.iterations) {
     text +=
         fmt::format("Cut: {} of {} iterations of learning. ", e.iterations, whole.plan.iterations);
+  } else if (e.iterations > whole.plan.iterations) {
+    text += fmt::format("Longer: {} iterations of learning instead of {}. ", e.iterations,
+                        whole.plan.iterations);
   }
   if (stand_still(record)) {
     text += fmt::format(
@@ -105,6 +109,20 @@ std::string interval_note(const EbmEvaluation& e) {
       bound_of(e), weights, e.reverse, e.forward);
 }
 
+// How a cell that is not the paper's departs from it.
+std::string departure_of(const EbmCell& cell, const EbmProtocol& whole) {
+  if (cell.rate > 0) {
+    return fmt::format("the learning rate is {} instead of {}", cell.rate, whole.plan.rate);
+  }
+  std::string text = "the step size follows the acceptance, towards 57.4 %";
+  if (cell.penalty > 0) {
+    text +=
+        fmt::format(", and the loss has {} times the mean squares of f over data and over chains",
+                    cell.penalty);
+  }
+  return text;
+}
+
 Row likelihood_row(const EbmRecord& record, bool quick) {
   const EbmEvaluation& e = *record.evaluation;
   const EbmProtocol whole = EbmProtocol::full();
@@ -117,19 +135,13 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   row.note += cut_of(record, whole);
   for (const std::string& note : record.notes) row.note += note + " ";
   if (!record.cell.published()) {
-    row.note += "Not in the paper: the step size follows the acceptance, towards 57.4 %";
-    row.note += record.cell.penalty > 0
-                    ? fmt::format(
-                          ", and the loss has {} times the mean squares of f over data and over "
-                          "chains.",
-                          record.cell.penalty)
-                    : ".";
+    row.note += "Not in the paper: " + departure_of(record.cell, whole) + ".";
     return row;
   }
   row.paper = record.cell.paper;
   row.verdict = Verdict::undecided;
   if (quoted(record.cell)) row.note += "The paper quotes its number from earlier work. ";
-  if ((e.iterations < whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
+  if ((e.iterations != whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
     row.note += "Not comparable with the paper's number.";
     return row;
   }
@@ -293,18 +305,20 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
       "of "
       "{} blocks and {} channels, {} parameters. Batches of {}, as many of {} chains (Caltech: at "
       "most 1000) making {} steps in an iteration, Adam at rate {} after {} iterations of warm-up, "
-      "{} iterations, average of the parameters with decay {}.",
+      "{} iterations, average of the parameters with decay {}. A row that names another rate uses "
+      "that one.",
       protocol.shape.blocks, protocol.shape.channels, parameter_count(protocol.shape), plan.batch,
       plan.buffer, plan.steps, plan.rate, plan.rate_warmup, plan.iterations,
       protocol.network.average_decay));
   table.text.push_back(fmt::format(
-      "The parameters with the best of the validations (every {} iterations, {} betas, {} chains, "
-      "DMALA) are evaluated: log Z by annealed importance sampling with GWG-1, {} betas and {} "
-      "chains, forward and, from chains of the learning after {} more steps, in reverse. The "
-      "paper's "
-      "numbers come from the forward direction alone.",
-      plan.validate_every, plan.validation_betas, plan.validation_chains, protocol.betas,
-      protocol.chains, protocol.warmup));
+      "The parameters with the best of the validations are evaluated. Validations come every {} "
+      "iterations, on Caltech every {}, with {} betas and {} chains of the learning's own sampler; "
+      "DMALA validates for DULA, which is not exact, and for Gibbs-1, which is too slow. The "
+      "evaluation estimates log Z by annealed importance sampling with GWG-1, {} betas and {} "
+      "chains, forward and in reverse; the latter starts from chains of the learning at that "
+      "validation, after {} more steps. The paper's numbers come from the forward direction alone.",
+      plan.validate_every, validations_every("caltech", protocol), plan.validation_betas,
+      plan.validation_chains, protocol.betas, protocol.chains, protocol.warmup));
   results.sections.push_back(std::move(table));
   for (const std::string& dataset : image_set_names()) {
     std::vector<const EbmRecord*> some;

@@ -21,13 +21,16 @@ struct EbmProtocol {
   int images = 0;           // of each part that are used; 0: all
   NetworkLearning network;  // Adam, and the average of the parameters
   // The final estimate of log Z: GWG-1, forward and reverse.
-  int betas = 300'000, chains = 500;
-  std::uint64_t warmup = 10'000;  // steps of the reverse chains before they start
+  int betas = 300'000, chains = 132;  // betas tighten more than chains; 132 fill an H200 once
+  std::uint64_t warmup = 10'000;      // steps of the reverse chains before they start
 
   static EbmProtocol full();
   static EbmProtocol quick();
   void reduce_evaluation();  // to 30,000 betas and 100 chains
 };
+
+// The iterations between two validations: fewer on Caltech, where learning may diverge.
+std::uint64_t validations_every(const std::string& dataset, const EbmProtocol& protocol);
 
 struct EbmCell {
   std::string dataset, label, sampler;  // "static_mnist", "DMALA", "dmala"
@@ -35,16 +38,17 @@ struct EbmCell {
   double paper = NAN;                   // test log-likelihood, where the paper has one
   bool tuned = false;                   // the step size is, from alpha on
   double penalty = 0;                   // of the energy (NetworkLearning)
+  double rate = 0;                      // of learning; 0: the protocol's
 
-  bool published() const { return !tuned && penalty == 0; }
-  std::string key() const { return sampler + (penalty > 0 ? "_bounded" : tuned ? "_tuned" : ""); }
+  bool published() const { return !tuned && penalty == 0 && rate == 0; }
+  std::string key() const;
   std::string name() const { return dataset + "/" + key(); }
   std::string folder() const { return dataset + "-" + key(); }
   Settings settings() const;
 };
 
 // All of Table 1, by data sets; and, beside it, DMALA with a tuned step size, and with a bounded
-// energy as well.
+// energy as well; and Caltech at a smaller learning rate.
 const std::vector<EbmCell>& ebm_cells();
 // Those of "static_mnist", "caltech/dmala", ...; those of the paper where no sampler is named.
 // Throws UsageError.

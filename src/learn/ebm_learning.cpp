@@ -144,7 +144,7 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
     sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
   }
   if (plan.validate_every == 0) return;
-  refuse_tuning(*validator_);
+  if (annealing_sampler() != sampler_) refuse_tuning(*validator_);
   check_annealing(*annealing_sampler(), network.averaged());
 }
 
@@ -303,7 +303,9 @@ void EbmLearning::finish_validation() {
         "smaller learning rate, more steps or another sampler may help");
   }
   validations_.push_back(v);
-  if (best() == &validations_.back()) best_parameters_ = network_.averaged_parameters();
+  if (best() != &validations_.back()) return;
+  best_parameters_ = network_.averaged_parameters();
+  best_buffer_ = buffer_;
 }
 
 const Validation* best_of(const std::vector<Validation>& validations) {
@@ -316,11 +318,21 @@ const Validation* best_of(const std::vector<Validation>& validations) {
   return found == validations.end() ? nullptr : &*found;
 }
 
-RowBuffer<Symbol> EbmLearning::samples(int count) const {
-  count = std::min(count, buffer_.entries());
-  RowBuffer<Symbol> rows(count, chains_.view().cols);
-  buffer_.get(buffer_.choose(iteration_ > 0 ? iteration_ - 1 : 0, count), rows.view());
+RowBuffer<Symbol> EbmLearning::entries_of(const ReplayBuffer& buffer, std::uint64_t iteration,
+                                          int count, int dim) {
+  count = std::min(count, buffer.entries());
+  RowBuffer<Symbol> rows(count, dim);
+  buffer.get(buffer.choose(iteration > 0 ? iteration - 1 : 0, count), rows.view());
   return rows;
+}
+
+RowBuffer<Symbol> EbmLearning::samples(int count) const {
+  return entries_of(buffer_, iteration_, count, chains_.view().cols);
+}
+
+RowBuffer<Symbol> EbmLearning::best_samples(int count) const {
+  if (!best_buffer_) return samples(count);
+  return entries_of(*best_buffer_, best()->iteration, count, chains_.view().cols);
 }
 
 void EbmLearning::save(ByteWriter& out) const {
@@ -334,6 +346,8 @@ void EbmLearning::save(ByteWriter& out) const {
   out.put_array(std::span<const EbmInfo>(history_));
   out.put_array(std::span<const Validation>(validations_));
   out.put_array(std::span<const float>(best_parameters_));
+  out.put(best_buffer_.has_value());
+  if (best_buffer_) best_buffer_->save(out);
   out.put(estimation_ != nullptr);
   if (!estimation_) return;
   out.put(estimation_->seconds);
@@ -356,6 +370,11 @@ void EbmLearning::restore(ByteReader& in) {
   read(history_);
   read(validations_);
   read(best_parameters_);
+  best_buffer_.reset();
+  if (in.get<bool>()) {
+    best_buffer_ = buffer_;
+    best_buffer_->restore(in);
+  }
   estimation_.reset();
   if (!in.get<bool>()) return;
   begin_validation();

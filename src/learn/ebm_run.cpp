@@ -59,6 +59,8 @@ Settings with_step_size(const std::string& sampler, Settings settings) {
 
 std::unique_ptr<Sampler> validator_of(const std::string& sampler, const Settings& settings,
                                       const Target& target) {
+  std::unique_ptr<Sampler> own = make_sampler(sampler, target, settings);
+  if (own->exact() && own->needs(target).score) return own;
   Settings step;
   if (sampler == "dmala" || sampler == "dula") {
     if (const auto found = settings.find("step_size"); found != settings.end()) step.insert(*found);
@@ -130,6 +132,7 @@ bool EbmRun::work(const std::string& description, const std::function<bool(const
       });
       if (!complete) return false;
       write_models();
+      write_tables();
       write_picture(fmt::format("samples-{:06}.png", learning_->iteration()));
     } else {
       const EbmInfo info = learning_->step();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ebm_lesson.hpp"
+#include "learn/ebm_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/learn/ais_run.hpp"
@@ -51,6 +52,51 @@ TEST(EbmValidation, KeepsTheBestParametersNotTheLast) {
   ASSERT_EQ(lesson.learning->validations().size(), 2u);
   EXPECT_EQ(lesson.learning->best()->iteration, 100u);
   EXPECT_EQ(lesson.learning->best_parameters(), good);
+}
+
+std::vector<std::vector<Symbol>> listed(const RowBuffer<Symbol>& rows) {
+  std::vector<std::vector<Symbol>> list;
+  for (int r = 0; r < rows.view().rows; ++r) {
+    list.emplace_back(rows.view()[r], rows.view()[r] + rows.view().cols);
+  }
+  return list;
+}
+
+// Chains that have followed other parameters since say nothing on the best ones.
+TEST(EbmValidation, KeepsTheBufferOfTheBestParameters) {
+  Lesson lesson;
+  EbmLearning& learning = *lesson.learning;
+  lesson.go(50);
+  EXPECT_EQ(listed(learning.best_samples(150)), listed(learning.samples(150)));
+  lesson.go(100);
+  const auto then = listed(learning.samples(150));
+  while (learning.iteration() < 200) learning.step();
+  lesson.network.set_averaged(-0.5f);
+  ASSERT_TRUE(learning.validate());
+  ASSERT_EQ(learning.best()->iteration, 100u);
+  EXPECT_EQ(listed(learning.best_samples(150)), then);
+  EXPECT_NE(listed(learning.samples(150)), then);
+  ByteWriter out;
+  learning.save(out);
+  Lesson other;
+  ByteReader in(out.bytes());
+  other.learning->restore(in);
+  EXPECT_EQ(listed(other.learning->best_samples(150)), then);
+}
+
+// The sampler of the learning validates where it is exact and uses the gradient.
+TEST(EbmValidation, ChoosesTheSamplerOfValidations) {
+  const Lesson lesson;
+  const auto chosen = [&](const std::string& sampler, const Settings& settings) {
+    return validator_of(sampler, settings, lesson.network.target());
+  };
+  EXPECT_EQ(chosen("gwg", {})->name(), "gwg");
+  EXPECT_EQ(chosen("dmala", {{"step_size", "0.2"}})->name(), "dmala");
+  EXPECT_DOUBLE_EQ(*chosen("dmala", {{"step_size", "0.2"}})->step_size(), 0.2);
+  EXPECT_EQ(chosen("dula", {{"step_size", "0.1"}})->name(), "dmala");
+  EXPECT_DOUBLE_EQ(*chosen("dula", {{"step_size", "0.1"}})->step_size(), 0.1);
+  EXPECT_EQ(chosen("gibbs", {})->name(), "dmala");
+  EXPECT_DOUBLE_EQ(*chosen("gibbs", {})->step_size(), 0.15);
 }
 
 // One chain that has all the weight, or chains that stand still, are no estimate: they may not make

@@ -146,7 +146,7 @@ TEST(EbmTable, HasFourCellsOfEverySet) {
   EXPECT_EQ(chosen_cells({}).size(), 16u);
   EXPECT_EQ(chosen_cells({"caltech"}).size(), 4u);
   for (const EbmCell& cell : chosen_cells({})) EXPECT_FALSE(std::isnan(cell.paper)) << cell.name();
-  EXPECT_EQ(ebm_cells().size(), 24u);  // and two that are not the paper's
+  EXPECT_EQ(ebm_cells().size(), 27u);  // two more for each set, and three for Caltech
   const auto two = chosen_cells({"caltech/dula", "omniglot/gwg"});
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].paper, -100.52);
@@ -170,7 +170,10 @@ TEST(EbmTable, TheFullProtocolIsThePapers) {
   EXPECT_EQ(p.plan.validation_chains, 100);
   EXPECT_EQ(p.network.average_decay, 0.999);
   EXPECT_EQ(p.betas, 300'000);
-  EXPECT_EQ(p.chains, 500);
+  EXPECT_EQ(p.chains, 132);
+  EXPECT_EQ(validations_every("static_mnist", p), 5'000u);
+  EXPECT_EQ(validations_every("caltech", p), 1'000u);
+  EXPECT_EQ(validations_every("caltech", EbmProtocol::quick()), 30u);
 }
 
 TEST_F(EbmCells, LearnsAndEnclosesTheLikelihood) {
@@ -337,11 +340,26 @@ TEST_F(EbmCells, ABoundedCellHasAPenaltyAndIsNoOther) {
   EXPECT_EQ(seen, 1e-4);
 }
 
+// Its rate grows over the first ten iterations; the paper's goes to that of the protocol.
+TEST_F(EbmCells, ASlowCellHasARateOfItsOwn) {
+  const auto last_rate = [&](const std::string& name) {
+    cell = chosen_cells({name})[0];
+    EXPECT_TRUE(work_on(cell, work, kMakers));
+    return read_record(cell, work.folder).history.back().rate;
+  };
+  EXPECT_DOUBLE_EQ(last_rate("caltech/dmala_1e-5"), 1e-5);
+  EXPECT_TRUE(fs::exists(work.folder / "caltech-dmala_1e-5" / "evaluation.json"));
+  EXPECT_DOUBLE_EQ(last_rate("caltech/dmala"), 3e-3);
+  fs::remove_all(work.folder / "caltech-dmala");
+  fs::rename(work.folder / "caltech-dmala_1e-5", work.folder / "caltech-dmala");
+  EXPECT_THROW(work_on(cell, work, kMakers), UsageError);
+}
+
 EbmRecord made_up(const std::string& name, double low, double high) {
   EbmRecord record;
   record.cell = chosen_cells({name})[0];
   EbmEvaluation e;
-  e.images = 10'000, e.low = low, e.high = high, e.betas = 300'000, e.chains = 500;
+  e.images = 10'000, e.low = low, e.high = high, e.betas = 300'000, e.chains = 132;
   e.iterations = 50'000, e.best_iteration = 45'000;
   record.evaluation = e;
   EbmInfo info;
@@ -365,6 +383,10 @@ TEST(EbmResults, JudgeTheWholeProtocolOnly) {
   shorter.evaluation->iterations = 5000;
   EXPECT_EQ(judged(shorter).verdict, Verdict::undecided);
   EXPECT_NE(judged(shorter).note.find("Cut: 5000 of 50000"), std::string::npos);
+  EbmRecord longer = made_up("static_mnist/dmala", -80, -79);
+  longer.evaluation->iterations = 80'000;
+  EXPECT_EQ(judged(longer).verdict, Verdict::undecided);
+  EXPECT_NE(judged(longer).note.find("Longer: 80000 iterations"), std::string::npos);
   EbmRecord other = made_up("omniglot/dmala", -91, -90);
   other.notes = {"Not the usual characters."};
   EXPECT_EQ(judged(other).verdict, Verdict::undecided);
@@ -433,6 +455,20 @@ TEST(EbmResults, TunedStepSizesAreNotThePapers) {
     return r.quantity == "step_size" && r.ours == 0.08;
   });
   EXPECT_TRUE(told);
+}
+
+TEST(EbmResults, AnotherRateIsNotThePapers) {
+  const EbmRecord record = made_up("caltech/dula_1e-5", -91, -90);
+  const Row row = ebm_results({record}, EbmProtocol::full(), false, true).rows[0];
+  EXPECT_FALSE(row.paper);
+  EXPECT_EQ(row.verdict, Verdict::not_published);
+  EXPECT_EQ(row.setting["sampler"], "DULA, rate 1e-5");
+  EXPECT_EQ(row.setting["alpha"], 0.1);
+  EXPECT_EQ(row.setting["rate"], 1e-5);
+  EXPECT_NE(row.note.find("the learning rate is 1e-05 instead of 0.0001"), std::string::npos)
+      << row.note;
+  EXPECT_EQ(chosen_cells({"caltech/gwg_1e-5"})[0].label, "GWG-1, rate 1e-5");
+  EXPECT_THROW(chosen_cells({"omniglot/gwg_1e-5"}), UsageError);
 }
 
 TEST(EbmResults, BoundedEnergiesAreNotThePapers) {

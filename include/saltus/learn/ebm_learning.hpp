@@ -15,6 +15,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,9 @@ class EbmLearning {
 
   // Entries of the buffer, those that moved in the last iteration first; at most all of them.
   RowBuffer<Symbol> samples(int count) const;
+  // The same of the buffer as it was at the best validation: chains near best_parameters(). As the
+  // buffer is now before the first validation.
+  RowBuffer<Symbol> best_samples(int count) const;
 
   // All that is needed to go on, in the middle of a validation too. What restores must have been
   // made with the same plan, but for the number of iterations.
@@ -146,6 +150,8 @@ class EbmLearning {
   void tune(double acceptance);
   std::shared_ptr<const Sampler> annealing_sampler() const;
   std::string acceptance_text() const;
+  static RowBuffer<Symbol> entries_of(const ReplayBuffer& buffer, std::uint64_t iteration,
+                                      int count, int dim);
   void record(const EbmInfo& info);
   void begin_validation();
   void finish_validation();
@@ -171,6 +177,7 @@ class EbmLearning {
   std::vector<EbmInfo> history_;
   std::vector<Validation> validations_;
   std::vector<float> best_parameters_;
+  std::optional<ReplayBuffer> best_buffer_;
   std::unique_ptr<Estimation> estimation_;
 };
 
