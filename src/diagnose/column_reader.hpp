@@ -20,6 +20,8 @@ class ColumnReader {
 
   // Draws [first, first + count) of one chain, in order.
   void read(int chain, std::size_t first, std::size_t count, const Visitor& visit) const;
+  // Draws that one visit shows.
+  std::size_t at_once() const { return static_cast<std::size_t>(rows_.view().rows); }
 
  private:
   void transpose(Rows<const Symbol> from, Rows<Symbol> to) const;

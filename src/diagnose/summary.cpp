@@ -22,6 +22,7 @@ constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20,
                       kMostPassBytes = std::size_t{1} << 30;
 constexpr std::size_t kBytesOfPair =
     48;  // a chain and a column: counts of few levels in two halves
+constexpr std::size_t kShortChain = 256;  // draws: reading them takes longer than the work on them
 constexpr std::size_t kFewEntries = std::size_t{1} << 14;   // not worth waking threads for
 constexpr std::size_t kHeldEntries = std::size_t{4} << 20;  // symbols held at a time
 
@@ -44,6 +45,21 @@ std::size_t pass_bytes(const Draws& draws) {
   return std::clamp(kBytesOfPair * pairs, kLeastPassBytes, kMostPassBytes);
 }
 
+// One read for both halves and what is between them.
+void show_short_chain(const ColumnReader& reader, const Columns& columns, int chain,
+                      std::size_t draws) {
+  const std::size_t length = draws / 2;
+  reader.read(chain, 0, draws, [&](std::size_t, Rows<const Symbol> x) {
+    for (int i = 0; i < x.rows; ++i) {
+      PassingColumn& column = columns[static_cast<std::size_t>(i)]->column;
+      const std::span<const Symbol> row = x.row(i);
+      if (length > 0) column.add(2 * chain, row.first(length), true);
+      if (draws % 2 == 1) column.add_middle(row[length]);
+      if (length > 0) column.add(2 * chain + 1, row.last(length), true);
+    }
+  });
+}
+
 // Shows all draws to the columns.
 void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
   const ColumnReader reader(draws, numbers_of(columns));
@@ -63,6 +79,10 @@ void pass(const Draws& draws, const Columns& columns, ThreadPool& pool) {
   };
   for (NumberedColumn* c : columns) c->column.begin_pass();
   for (int chain = 0; chain < draws.chains(); ++chain) {
+    if (draws.draws() <= reader.at_once() && draws.draws() < kShortChain) {
+      show_short_chain(reader, columns, chain, draws.draws());
+      continue;
+    }
     read_half(2 * chain, 0);
     reader.read(chain, length, draws.draws() % 2, [&](std::size_t, Rows<const Symbol> x) {
       for (int i = 0; i < x.rows; ++i) {

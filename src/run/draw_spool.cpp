@@ -129,14 +129,18 @@ void DrawSpool::end_round() {
     sum = extend_checksum(sum, data, size);
     offset += size;
   };
+  // The draws of each chain lie in a row; where the round is full, nothing is between the rows.
+  const auto append_rows = [&](const void* data, std::size_t bytes_per_draw) {
+    const auto* from = static_cast<const std::byte*>(data);
+    if (draws == room_) return append(from, made_.size() * draws * bytes_per_draw);
+    for (std::size_t c = 0; c < made_.size(); ++c) {
+      append(from + c * room_ * bytes_per_draw, draws * bytes_per_draw);
+    }
+  };
   append(&draws, sizeof draws);
-  for (std::size_t c = 0; c < made_.size(); ++c) {
-    append(states_.data() + states_bytes(c * room_), states_bytes(draws));
-  }
-  for (std::size_t c = 0; c < made_.size(); ++c)
-    append(logp_.data() + c * room_, draws * sizeof(double));
-  for (std::size_t c = 0; c < made_.size(); ++c)
-    append(acceptance_.data() + c * room_, draws * sizeof(float));
+  append_rows(states_.data(), states_bytes(1));
+  append_rows(logp_.data(), sizeof(double));
+  append_rows(acceptance_.data(), sizeof(float));
   blocks_.push_back({length_, draws_, draws});
   draws_ += draws;
   length_ = offset;
