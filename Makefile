@@ -5,11 +5,12 @@
 # make bench-peers  the same samplers in plain PyTorch, timed beside ours
 # make bench-auto   how well --sampler auto chooses
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
+# make torture    kills, full disks, shared names, odd places, mutated files, for ten minutes
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
 # make coverage   line coverage of the tests
 # make format lint clean
 
-.PHONY: all demo test bench bench-peers bench-auto sanitize fuzz coverage format lint clean
+.PHONY: all demo test bench bench-peers bench-auto sanitize torture fuzz coverage format lint clean
 all:
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory build/release/saltus
@@ -28,7 +29,7 @@ test:
 	@scripts/setup.sh test
 	@cmake --preset release -DSALTUS_TESTS=ON >/dev/null
 	@cmake --build build/release
-	@ctest --preset release
+	@ctest --preset release -j $$(nproc)
 
 bench:
 	@scripts/setup.sh bench
@@ -51,6 +52,9 @@ sanitize:
 	@for preset in asan-ubsan tsan; do \
 	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && ctest --preset $$preset || exit 1; \
 	done
+
+torture: all
+	@/usr/bin/python3 tests/torture/torture.py build/release/saltus --seconds 600
 
 fuzz: all
 	@scripts/setup.sh fuzz

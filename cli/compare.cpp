@@ -100,7 +100,8 @@ void write_file(const std::string& path, const CompareReport& report) {
   replace_file(path, csv ? compare_csv(report) : compare_json(report).dump(2) + "\n");
 }
 
-void check_out(const std::string& out, const std::string& model) {
+void check_out(const std::string& out, const std::string& model,
+               const std::map<std::string, std::string>& model_files = {}) {
   if (out.empty()) return;
   const std::string ending = std::filesystem::path(out).extension();
   if (ending != ".json" && ending != ".csv") {
@@ -108,6 +109,7 @@ void check_out(const std::string& out, const std::string& model) {
   }
   FileRoles roles;
   roles.reads("MODEL", model);
+  roles.reads(model_files);
   roles.writes("--out", out);
 }
 
@@ -115,6 +117,7 @@ int compare(CompareRequest request) {
   check_out(request.out, request.model.model);
   request.plan.seed = parse_seed(request.seed);
   const Model model = load_model(request.model);
+  check_out(request.out, request.model.model, model.files);
   const std::vector<Contender> contenders = contenders_of(request.samplers, *model.target);
   request.plan.warmup_seconds = request.plan.seconds / 4;
   const auto start = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "core/checksum.hpp"
 #include "interrupt.hpp"
+#include "io/new_file.hpp"
 #include "learn_ebm.hpp"
 #include "learn_options.hpp"
 #include "learn_report.hpp"
@@ -114,7 +115,7 @@ class LearnRun {
 
   // Where a run is saved that could not go on, for a message.
   std::string where_saved() const {
-    if (request_.checkpoint.empty()) return "";
+    if (request_.checkpoint.empty() || !std::filesystem::exists(request_.checkpoint)) return "";
     return fmt::format("The last save is {}. To continue:\n  saltus learn {} --resume {}\n",
                        request_.checkpoint, request_.kind, shell_word(request_.checkpoint));
   }
@@ -150,9 +151,8 @@ class LearnRun {
 
   // What was interrupted without --checkpoint, or cannot be written, is saved all the same.
   void name_a_checkpoint() {
-    request_.checkpoint =
-        request_.files->new_checkpoint({"", std::filesystem::path(request_.out).parent_path() / "",
-                                        std::filesystem::temp_directory_path()});
+    request_.checkpoint = request_.files->new_checkpoint(
+        {"", std::filesystem::path(request_.out).parent_path() / "", temporary_folder()});
   }
 
   void write_model() {

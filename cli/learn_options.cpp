@@ -45,7 +45,12 @@ void check_files(const LearnRequest& r) {
   if (r.checkpoint != r.resume) roles.reads("--resume", r.resume);
   roles.saves(r.checkpoint);
   roles.writes("--out", r.out);
-  roles.writes("the weights of --out", weights_beside(r.out));
+  const std::filesystem::path weights = weights_beside(r.out);
+  roles.writes("the weights of --out", weights);
+  if (std::filesystem::exists(weights) && !std::filesystem::exists(r.out)) {
+    throw UsageError("--out " + r.out + " may write its weights to " + weights.string() +
+                     ", which is there already: name another file");
+  }
 }
 
 LearnRequest read_description(const std::string& text, const std::string& source) {

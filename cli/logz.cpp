@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "core/checksum.hpp"
 #include "interrupt.hpp"
+#include "io/byte_file.hpp"
 #include "io/json_fields.hpp"
 #include "io/resnet_file.hpp"
 #include "learn/ebm_images.hpp"
@@ -314,6 +315,16 @@ void print_report(const LogzReport& report) {
   show("{}\n", duration(r.seconds));
 }
 
+// Files whose contents determine the weights, with their checksums.
+std::map<std::string, std::string> files_of(const LogzRequest& request, const Model& model) {
+  std::map<std::string, std::string> files = model.files;
+  if (request.base != "model" && request.base != "uniform") {
+    const std::string path = std::filesystem::absolute(request.base).lexically_normal().string();
+    files[path] = checksum_of_file(path);
+  }
+  return files;
+}
+
 // All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
 // betas their number and a sum.
 std::string description_of(const LogzRequest& request, const Model& model) {
@@ -323,7 +334,7 @@ std::string description_of(const LogzRequest& request, const Model& model) {
   nlohmann::ordered_json d;
   d["version"] = version();
   d["logz"] = model.text;
-  d["files"] = model.files;
+  d["files"] = files_of(request, model);
   d["sampler"] = request.sampler;
   d["set"] = request.set;
   d["base"] = request.base;
@@ -340,6 +351,13 @@ std::string description_of(const LogzRequest& request, const Model& model) {
 void restore(AisRun& run, const std::string& file, const std::string& description) {
   const Checkpoint checkpoint = read_checkpoint(file);
   if (checkpoint.description != description) {
+    const auto then = nlohmann::json::parse(checkpoint.description, nullptr, false);
+    const auto now = nlohmann::json::parse(description)["files"];
+    for (const auto& [path, sum] : now.items()) {
+      if (then.is_object() && then.contains("files") && then["files"].value(path, sum) != sum) {
+        throw DataError(path + " has changed since " + file + " was saved");
+      }
+    }
     throw UsageError(file + " holds an estimate with other options, of another model, or by " +
                      "another version");
   }
@@ -386,8 +404,10 @@ bool estimate(AisRun& run, const LogzRequest& request, const std::string& descri
   return false;
 }
 
-void check_files(const LogzRequest& request) {
+void check_files(const LogzRequest& request,
+                 const std::map<std::string, std::string>& model_files = {}) {
   FileRoles roles;
+  roles.reads(model_files);
   roles.reads("MODEL", request.model.model);
   roles.reads("--schedule", request.schedule);
   roles.reads("--base", request.base);
@@ -404,6 +424,7 @@ int logz(LogzRequest request) {
   check_files(request);
   request.claim_files();
   const Model model = load_model(request.model);
+  check_files(request, model.files);
   const Tempered path(*model.target, base_of(request, model));
   auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
   const bool tuned = sampler->tuning().has_value();

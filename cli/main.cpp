@@ -73,13 +73,15 @@ int main(int argc, char** argv) {
   } catch (const FileError& e) {
     return complain(e.what(), e.writing ? cannot_create : no_input);
   } catch (const OutputError& e) {
-    return complain(e.what(), io_error);
+    return e.reader_gone ? int{io_error} : complain(e.what(), io_error);
   } catch (const std::bad_alloc&) {
     return complain(kNoMemory, no_memory);
   } catch (const std::exception& e) {
     return complain(e.what(), software);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    return complain(OutputError().what(), io_error);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    const OutputError e;
+    return e.reader_gone ? int{io_error} : complain(e.what(), io_error);
+  }
   return status;
 }

@@ -21,11 +21,6 @@ bool is_there(const fs::path& file) {
 void check_replaceable(const fs::path& checkpoint, bool overwrite) {
   const fs::path draws = RunFiles::draws_of(checkpoint);
   std::error_code none;
-  // Of a run that was killed before its first save.
-  if (!is_there(checkpoint) && fs::is_regular_file(fs::symlink_status(draws, none)) &&
-      fs::is_empty(draws, none)) {
-    fs::remove(draws, none);
-  }
   if (!is_there(checkpoint) && !is_there(draws)) return;
   if (!overwrite) {
     const bool whole = is_there(checkpoint);
@@ -34,9 +29,14 @@ void check_replaceable(const fs::path& checkpoint, bool overwrite) {
                      (whole ? "--resume " + checkpoint.string() + " to continue it, or " : "") +
                      "--overwrite to begin anew");
   }
-  if (is_there(checkpoint) && !is_checkpoint(checkpoint)) {
+  // Draws without a checkpoint, or behind a link, are not known to be ours.
+  const auto ours = [&](const fs::path& file) {
+    return !is_there(file) || fs::is_regular_file(fs::symlink_status(file, none));
+  };
+  if (!is_there(checkpoint) || !is_checkpoint(checkpoint)) {
     throw UsageError("--overwrite: " + checkpoint.string() + " is not a checkpoint of saltus");
   }
+  if (!ours(draws)) throw UsageError("--overwrite: " + draws.string() + " is not a regular file");
 }
 
 }  // namespace
@@ -61,6 +61,10 @@ void FileRoles::add(Role role) {
 void FileRoles::reads(const std::string& what, const fs::path& file) {
   std::error_code ignored;
   if (!file.empty() && fs::is_regular_file(file, ignored)) add({what, file, false});
+}
+
+void FileRoles::reads(const std::map<std::string, std::string>& model_files) {
+  for (const auto& [path, sum] : model_files) reads("a file of the model", path);
 }
 
 void FileRoles::writes(const std::string& what, const fs::path& file) {
@@ -88,6 +92,7 @@ RunFiles::RunFiles(const std::string& checkpoint, const std::string& resume, boo
         fs::path(resume).has_parent_path() ? fs::path(resume).parent_path() : ".";
     if (goes_on || ::access(folder.c_str(), W_OK) == 0) lock(resume);
   }
+  if (goes_on) remove_abandoned(checkpoint);
   if (checkpoint.empty() || goes_on) return;
   check_writable(checkpoint);
   lock(checkpoint);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace saltus::cli {
 class FileRoles {
  public:
   void reads(const std::string& what, const std::filesystem::path& file);
+  void reads(const std::map<std::string, std::string>& model_files);  // Model::files
   void writes(const std::string& what, const std::filesystem::path& file);
   // A checkpoint with what belongs to it.
   void saves(const std::filesystem::path& checkpoint);

@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/new_file.hpp"
 #include "io/start_file.hpp"
 #include "progress.hpp"
 #include "saltus/compare/race.hpp"
@@ -175,6 +176,7 @@ class SampleRun {
     } catch (const std::exception& e) {
       return fmt::format("The run is not saved: {}\n", e.what());
     }
+    if (!fs::exists(request_.checkpoint)) return "";
     return fmt::format(
         "The run is saved in {}. To continue, or to write the draws elsewhere:\n"
         "  saltus sample --resume {}{}\n",
@@ -252,14 +254,15 @@ class SampleRun {
         !request_.resume.empty() && !same_file(request_.checkpoint, request_.resume);
     if (request_.overwrite) fs::remove(path);
     if (elsewhere) copy_draws(RunFiles::draws_of(request_.resume), path);
-    spool_ = std::make_unique<DrawSpool>(info_, dim, request_.plan.chains, std::move(columns), path,
-                                         !request_.resume.empty());
+    spool_ =
+        std::make_unique<DrawSpool>(info_, dim, request_.plan.chains, std::move(columns), path);
     run_->add(*spool_);
   }
 
   // Never onto another file: copy_file follows no link at `to`, and refuses what is there.
   static void copy_draws(const fs::path& from, const fs::path& to) {
     std::error_code error;
+    if (!fs::exists(from, error)) return;  // none yet, or restoring says that they are missing
     if (fs::is_symlink(to, error) || !fs::copy_file(from, to, fs::copy_options::none, error)) {
       throw FileError("cannot copy " + from.string() + " to " + to.string() + ": " +
                           (error ? error.message() : "there is a file of this name"),
@@ -283,7 +286,7 @@ class SampleRun {
     if (fs::path(request_.out).has_parent_path()) {
       folders.push_back(fs::path(request_.out).parent_path());
     }
-    folders.push_back(fs::temp_directory_path());
+    folders.push_back(temporary_folder());
     for (std::size_t k = 0; k < folders.size(); ++k) {
       const std::string name =
           request_.files->new_checkpoint({folders.begin() + static_cast<long>(k), folders.end()});
@@ -310,7 +313,7 @@ class SampleRun {
     if (request_.resume.empty()) {
       request_.model_files = model_.files;
       FileRoles roles;
-      for (const auto& [path, sum] : model_.files) roles.reads("a file of the model", path);
+      roles.reads(model_.files);
       roles.saves(request_.checkpoint);
       roles.writes("--out", request_.out);
       return;

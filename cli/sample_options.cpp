@@ -34,7 +34,7 @@ void check(const SampleRequest& r) {
   roles.reads("MODEL", r.model.model);
   roles.reads("--init", r.init);
   for (const auto& [key, value] : r.settings) roles.reads("--set " + key, value);
-  for (const auto& [path, sum] : r.model_files) roles.reads("a file of the model", path);
+  roles.reads(r.model_files);
   if (r.checkpoint != r.resume) roles.reads("--resume", r.resume);
   roles.saves(r.checkpoint);
   roles.writes("--out", r.out);

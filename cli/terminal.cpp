@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 
 #include "core/printable.hpp"
@@ -50,7 +52,11 @@ void write_list(std::span<const double> numbers) {
 
 }  // namespace
 
+OutputError::OutputError()
+    : std::runtime_error("cannot write to the standard output"), reader_gone(errno == EPIPE) {}
+
 void open_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     // The lowest free number, which is this one.

@@ -12,6 +12,8 @@
 
 namespace saltus::cli {
 
+// To be called first. A pipe without a reader gives an error instead of ending the program: what
+// ends a message must not end a run.
 // Opens /dev/null in the place of a standard stream that the caller closed: otherwise the first
 // file that the program opens would take its number, and messages would land in it.
 void open_standard_streams();
@@ -24,7 +26,8 @@ void show_text(const std::string& text);
 void show_marked(const std::string& text);
 
 struct OutputError : std::runtime_error {
-  OutputError() : std::runtime_error("cannot write to the standard output") {}
+  OutputError();
+  bool reader_gone;  // a pipe into a program that has ended, as in 'saltus sample | head'
 };
 
 // Ends the program with a status, a sentence and, in lines of their own, what the user can do.

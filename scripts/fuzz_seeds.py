@@ -64,7 +64,7 @@ if program.exists():
             subprocess.run([*common, "--out", work / f"d.{kind}"], check=True, stdout=subprocess.DEVNULL)
             (folder / "draws" / f"run.{kind}").write_bytes(first + (work / f"d.{kind}").read_bytes())
         for number, seconds in enumerate(("1e-9", "100")):
-            subprocess.run([*common, "--checkpoint", work / "c", "--time", seconds], check=True,
+            subprocess.run([*common, "--checkpoint", work / f"c{number}", "--time", seconds], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            content = (work / "c").read_bytes()
+            content = (work / f"c{number}").read_bytes()
             (folder / "checkpoint" / f"run-{number}").write_bytes(content[8:-4])

@@ -96,9 +96,7 @@ OutputFile::OutputFile(Descriptor fd, std::string name)
 }
 
 OutputFile OutputFile::unnamed(std::string name) {
-  std::error_code error;
-  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  if (error) folder = "/tmp";
+  const std::filesystem::path folder = temporary_folder();
   std::string pattern = (folder / "saltus-XXXXXX").string();
   Descriptor fd(::mkostemp(pattern.data(), O_CLOEXEC));
   if (fd.get() < 0) {

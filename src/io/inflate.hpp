@@ -17,7 +17,8 @@ FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint
                           const std::string& name);
 
 // Refuses, with a DataError, `unpacked` bytes out of `packed` ones in the file `name` that could
-// only be meant to fill a disk: more than a gibibyte, and more than a hundred times the packed size.
+// only be meant to fill a disk: more than a gibibyte, and more than a hundred times the packed
+// size.
 void check_unpacked(const std::string& name, std::uint64_t packed, std::uint64_t unpacked);
 
 }  // namespace saltus

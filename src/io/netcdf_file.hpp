@@ -3,6 +3,7 @@
 
 #ifdef SALTUS_HAVE_NETCDF
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <netcdf.h>
 
@@ -45,6 +46,7 @@ class File {
 
   void create(const std::filesystem::path& path) {
     path_ = path;
+    keep_hdf5_from_exit();
     // Not even what HDF5 writes of an empty file would fit, see above.
     if (space_left() < kLeastSpace) check(NC_EHDFERR);
     check(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
@@ -52,6 +54,7 @@ class File {
   }
   void open(const std::filesystem::path& path) {
     path_ = path;
+    keep_hdf5_from_exit();
     check(nc_open(path.c_str(), NC_NOWRITE, &id_));
     open_ = true;
   }
@@ -73,6 +76,16 @@ class File {
   // A block that does not fit leaves a part of it free.
   static constexpr std::uintmax_t kLittleSpace = std::uintmax_t{1} << 21;
   static constexpr std::uintmax_t kLeastSpace = std::uintmax_t{1} << 16;
+
+  // HDF5 closes at exit what it could not close before, on a full disk say, and crashes over it.
+  // Files are closed here: it has nothing to do then.
+  static void keep_hdf5_from_exit() {
+    static const bool kept = [] {
+      void* const found = ::dlsym(RTLD_DEFAULT, "H5dont_atexit");
+      return found && reinterpret_cast<int (*)()>(found)() >= 0;
+    }();
+    static_cast<void>(kept);
+  }
 
   // The free bytes where the file lies; as many as can be where the system does not tell.
   std::uintmax_t space_left() const {

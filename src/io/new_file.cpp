@@ -32,9 +32,8 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 std::filesystem::path followed(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::is_symlink(path, ignored)) return path;
-  std::filesystem::path end = std::filesystem::canonical(path, ignored);
-  if (ignored) cannot_write(path, "it is a link that leads nowhere");
-  return end;
+  check_writable(path);
+  return std::filesystem::canonical(path, ignored);
 }
 
 // ".NAME." before the digits, ".tmp" behind them.
@@ -54,8 +53,16 @@ void check_writable(const std::filesystem::path& file) {
   if (::stat(file.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) cannot_write(file, "it is a folder");
     if (!S_ISREG(status.st_mode)) cannot_write(file, "it is not a regular file");
+  } else if (::lstat(file.c_str(), &status) == 0) {
+    cannot_write(file, "it is a link that leads nowhere");
   }
   if (::access(folder_of(file).c_str(), W_OK) != 0) cannot_write(file, std::strerror(errno));
+}
+
+std::filesystem::path temporary_folder() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder;
 }
 
 std::string random_digits() {

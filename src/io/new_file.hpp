@@ -7,9 +7,12 @@
 
 namespace saltus {
 
-// Refuses, with a FileError, a place that no file can be written to: a folder, a device, a pipe, or
-// a folder that cannot be written to.
+// Refuses, with a FileError, a place that no file can be written to: a folder, a device, a pipe, a
+// link that leads nowhere, or a folder that cannot be written to.
 void check_writable(const std::filesystem::path& file);
+
+// The folder for temporary files: $TMPDIR, or /tmp where that is no folder.
+std::filesystem::path temporary_folder();
 
 // Digits that no other process chooses: for names in a folder that several programs use.
 std::string random_digits();

@@ -6,12 +6,15 @@
 #ifdef SALTUS_HAVE_BLAS
 #include <cblas.h>
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "saltus/core/error.hpp"
 #endif
@@ -33,6 +36,16 @@ struct Blas {
 std::atomic<const Blas*> known{nullptr};
 std::mutex loading;
 
+// Each thread that multiplies gets a buffer of this size. OpenBLAS tries for ever to have it.
+void check_room() {
+  constexpr std::size_t kBuffer = std::size_t{132} << 20;
+  const std::size_t room = kBuffer * std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  void* const place = ::mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(place, room);
+}
+
 void* load_library() {
   // Read by the library while it is loaded, and not after.
   const char* const set = std::getenv("OPENBLAS_NUM_THREADS");
@@ -52,6 +65,7 @@ const Blas* find_blas(bool load) {
   const std::lock_guard lock(loading);
   void* library = ::dlopen(SALTUS_BLAS_FILE, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (!library && !load) return nullptr;
+  if (load) check_room();
   if (!library) library = load_library();
   static Blas found;
   found = {reinterpret_cast<decltype(&cblas_sgemm)>(::dlsym(library, "cblas_sgemm")),

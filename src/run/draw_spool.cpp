@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "io/new_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -20,7 +21,7 @@ namespace {
 }
 
 Descriptor open_unnamed() {
-  const std::string folder = std::filesystem::temp_directory_path().string();
+  const std::string folder = temporary_folder().string();
   std::string name = folder + "/saltus-draws-XXXXXX";
   Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
   if (file.get() < 0) fail("create a temporary file in " + folder);
@@ -47,11 +48,6 @@ Descriptor open_again(const std::filesystem::path& path) {
   return file;
 }
 
-Descriptor open_spool(const std::filesystem::path& path, bool continued) {
-  if (path.empty()) return open_unnamed();
-  return continued ? open_again(path) : create(path);
-}
-
 std::uint32_t extend_checksum(std::uint32_t sum, const void* data, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(sum, static_cast<const Bytef*>(data), size));
 }
@@ -72,15 +68,17 @@ void write_all(int file, const std::string& name, std::uint64_t offset, const vo
 }  // namespace
 
 DrawSpool::DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
-                     const std::filesystem::path& path, bool continued)
+                     const std::filesystem::path& path)
     : info_(std::move(info)),
       chains_(chains),
       coordinates_(std::move(coordinates)),
       cols_(coordinates_.empty() ? static_cast<std::size_t>(dim) : coordinates_.size()),
       width_(info_.levels <= 256 ? 1 : 2),
       name_(path.empty() ? "the temporary file of draws" : path.string()),
-      file_(open_spool(path, continued)),
-      made_(static_cast<std::size_t>(chains)) {}
+      path_(path),
+      made_(static_cast<std::size_t>(chains)) {
+  if (path_.empty()) file_ = open_unnamed();
+}
 
 std::size_t DrawSpool::bytes_per_draw() const {
   return static_cast<std::size_t>(chains_) * (cols_ * width_ + sizeof(double) + sizeof(float));
@@ -122,6 +120,7 @@ void DrawSpool::record(const Tile& tile, std::span<const StepInfo> info, std::ui
 void DrawSpool::end_round() {
   const std::uint64_t draws = made_[0];
   if (draws == 0) return;
+  if (file_.get() < 0) file_ = create(path_);
   std::uint64_t offset = length_;
   std::uint32_t sum = checksum_;
   const auto append = [&](const void* data, std::size_t size) {
@@ -151,7 +150,7 @@ void DrawSpool::end_round() {
 // What a checkpoint counts on must be on the disk before it.
 void DrawSpool::save(ByteWriter& out) const {
   if (made_[0] != 0) throw FileError("the draws of the last round are not in " + name_, true);
-  if (::fdatasync(file_.get()) != 0) fail("write '" + name_ + "'");
+  if (length_ > 0 && ::fdatasync(file_.get()) != 0) fail("write '" + name_ + "'");
   out.put(length_);
   out.put(draws_);
   out.put(checksum_);
@@ -162,6 +161,15 @@ void DrawSpool::restore(ByteReader& in) {
   length_ = in.get<std::uint64_t>();
   draws_ = in.get<std::uint64_t>();
   checksum_ = in.get<std::uint32_t>();
+  std::error_code ignored;
+  if (!path_.empty() && (length_ > 0 || std::filesystem::exists(path_, ignored))) {
+    file_ = open_again(path_);
+  }
+  if (file_.get() < 0) {  // saved before the first draw
+    blocks_.clear();
+    if (draws_ != 0) throw DataError(name_ + " does not fit the checkpoint");
+    return;
+  }
   if (checksum_of_file() != checksum_) {
     throw DataError(name_ + " is damaged or belongs to another run");
   }

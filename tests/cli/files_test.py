@@ -126,6 +126,28 @@ class Names(CliTest):
         self.assertEqual(self.read("victim"), b"precious")
         self.assertTrue(os.path.islink(self.path("c.new")))
 
+    def test_links_that_lead_nowhere(self):
+        for name in ("d.npz", "d.npz.draws", "nowhere"):
+            with self.subTest(name):
+                os.symlink(name, self.path("link.npz"))
+                self.refusal(73, "sample", *SHORT, "--checkpoint", "d.npz", "--out", "link.npz")
+                os.remove(self.path("link.npz"))
+
+    def test_overwrite_keeps_draws_that_are_not_known(self):
+        self.write("e.draws", "mine")
+        self.refusal(64, "sample", *SHORT, "--checkpoint", "e", "--overwrite")
+        self.assertEqual(self.read("e.draws"), b"mine")
+        self.good("sample", *SHORT, "--checkpoint", "f")
+        os.replace(self.path("f.draws"), self.path("victim"))
+        os.symlink("victim", self.path("f.draws"))
+        self.refusal(64, "sample", *SHORT, "--checkpoint", "f", "--overwrite")
+        self.assertIn("victim", self.files())
+
+    def test_weights_beside_a_new_model_are_not_replaced(self):
+        self.write("data.csv", "0,1\n1,1\n" * 20)
+        self.write("m.weights.npz", "mine")
+        self.refusal(64, "learn", "rbm", "--data", "data.csv", "--out", "m.json")
+
     def test_a_temporary_name_that_is_taken_does_no_harm(self):
         # As in a container, where process numbers repeat and a killed run left its file.
         for number in range(1, 400):
@@ -171,6 +193,13 @@ class Locks(CliTest):
         self.assertEqual(len(names), 8)
         for name in sorted(names)[:3]:
             self.good("sample", "--resume", name, "--time", 0.05)
+
+    def test_what_a_killed_save_left_is_removed(self):
+        self.good("sample", *SHORT, "--checkpoint", "c")
+        for name in (".c.0123456789abcdef.tmp", ".c.mine.tmp"):
+            self.write(name, "half a checkpoint")
+        self.good("sample", "--resume", "c", "--draws", 2001)
+        self.assertEqual(self.files(), [".c.mine.tmp", "c", "c.draws"])
 
     def test_hang_up_is_as_terminate(self):
         run = self.begin("sample", *LONG)
@@ -258,9 +287,17 @@ class ChangedFiles(CliTest):
         self.weights(0.75)
         message = self.refusal(65, "sample", "--resume", "c", "--draws", 3000)
         self.assertIn("w.safetensors has changed", message)
-        self.refusal(64, *estimate, "--resume", "e")
+        self.assertIn("w.safetensors has changed", self.refusal(65, *estimate, "--resume", "e"))
         self.weights(0.5)
         self.good("sample", "--resume", "c", "--draws", 3000)
+
+    def test_no_output_takes_the_place_of_weights(self):
+        self.write("m.json", {"model": "rbm", "weights_file": "w.safetensors"})
+        self.weights(0.5)
+        os.link(self.path("w.safetensors"), self.path("alias.csv"))
+        for command in (["compare", "m.json", "--budget", 0.02], ["sample", "m.json", *SHORT]):
+            self.assertIn("a file of the model", self.refusal(64, *command, "--out", "alias.csv"))
+        self.refusal(64, "logz", "m.json", "--checkpoint", "alias.csv")
 
     def test_file_names_that_are_none(self):
         for name in ("", "\0", "."):
@@ -298,6 +335,26 @@ class Streams(CliTest):
         self.assertEqual(self.run_with(full(2), *run).returncode, 0)
         self.assertEqual(self.run_with(full(1), *run).returncode, 74)
         self.assertEqual(self.run_with(full(2), "sample", "nothing.json").returncode, 66)
+
+
+    def test_readers_that_have_gone(self):
+        def gone(*fds):
+            def setup():
+                reader, writer = os.pipe()
+                os.close(reader)
+                for fd in fds:
+                    os.dup2(writer, fd)
+            return setup
+        for fds, status in (((2,), 66), ((1, 2), 66)):
+            self.assertEqual(self.run_with(gone(*fds), "sample", "nothing.json").returncode, status)
+        self.assertEqual(self.run_with(gone(2), "sample", *LONG, "--time", 1).returncode, 0)
+        done = self.run_with(gone(1), "sample", *SHORT, "--out", "d.npz", "--json")
+        self.assertEqual((done.returncode, done.stderr), (74, b""))
+        self.assertIn("d.npz", self.files())
+
+    def test_no_folder_for_temporary_files(self):
+        for place in ("/nowhere", "/etc/passwd"):
+            self.good("sample", *SHORT, env={"TMPDIR": place})
 
 
 class Text(CliTest):

@@ -278,7 +278,7 @@ class Continued(ResumeTest):
     def test_another_checkpoint_leaves_the_first_alone(self):
         j, whole, _ = self.reference(*self.RUN)
         self.summary(*self.RUN, "--checkpoint", "c", "--out", "parts.npz", "--time", 1e-9)
-        before = {n: open(self.path(n), "rb").read() for n in ("c", "c.draws")}
+        before = {n: self.read(n) for n in self.files() if n in ("c", "c.draws")}
         self.good("sample", "--resume", "c", "--checkpoint", "d", "--json")
         self.check_arrays(whole)
         for name, content in before.items():

@@ -129,7 +129,7 @@ TEST(RunTest, SavedAndRestoredRunsGoOnAsIfNeverStopped) {
       bool done = false;
       for (int part = 0; !done; ++part) {
         plan.threads = 1 + part % 2;
-        DrawSpool spool(info_for(*target), target->domain().dim(), plan.chains, {}, path, part > 0);
+        DrawSpool spool(info_for(*target), target->domain().dim(), plan.chains, {}, path);
         Moments moments(target->domain(), plan.chains, plan.draws, true);
         saltus::Run run(*target, make_sampler(sampler, *target, settings_for(*target)), plan);
         run.add(spool);

@@ -18,11 +18,10 @@ namespace saltus {
 class DrawSpool final : public Recorder, public Draws {
  public:
   // Keeps the given coordinates, or all when the list is empty, in a file at `path`, or in a
-  // temporary file without a name when `path` is empty. A file at `path` must not
-  // be there yet, unless the run is `continued`: then it must, and restore() says how much of it
-  // counts.
+  // temporary file without a name when `path` is empty. The file is
+  // made with the first draws and must not be there yet; restore() opens that of an earlier run.
   DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
-            const std::filesystem::path& path, bool continued = false);
+            const std::filesystem::path& path);
   DrawSpool(const DrawSpool&) = delete;
   DrawSpool& operator=(const DrawSpool&) = delete;
 
@@ -68,8 +67,9 @@ class DrawSpool final : public Recorder, public Draws {
   int chains_;
   std::vector<int> coordinates_;
   std::size_t cols_, width_;
-  std::string name_;  // for messages
-  Descriptor file_;
+  std::string name_;            // for messages
+  std::filesystem::path path_;  // empty: none
+  Descriptor file_;             // of a named file: none before the first draws
   std::uint64_t length_ = 0, draws_ = 0;
   std::uint32_t checksum_ = 0;  // of the first length_ bytes
   std::vector<Block> blocks_;
