@@ -50,15 +50,13 @@ void print_table(const Draws& draws, const std::vector<CoordinateSummary>& all) 
   }
 }
 
-nlohmann::ordered_json as_json(const Draws& draws, const std::vector<CoordinateSummary>& all) {
+void show_as_json(const Draws& draws, const std::vector<CoordinateSummary>& all) {
   const auto bulk = column(all, [](auto& s) { return s.ess_bulk; });
   const auto tail = column(all, [](auto& s) { return s.ess_tail; });
   const auto rhat = column(all, [](auto& s) { return s.rhat; });
-  const auto list = [&](auto of) {
-    auto array = nlohmann::ordered_json::array();
-    for (const CoordinateSummary& s : all) array.push_back(json_number(of(s)));
-    return array;
-  };
+  const auto mean = column(all, [](auto& s) { return s.mean; });
+  const auto sd = column(all, [](auto& s) { return s.sd; });
+  const auto mcse = column(all, [](auto& s) { return s.mcse; });
   nlohmann::ordered_json j;
   j["chains"] = draws.chains();
   j["draws"] = draws.draws();
@@ -66,16 +64,14 @@ nlohmann::ordered_json as_json(const Draws& draws, const std::vector<CoordinateS
   j["ess"] = {{"min", json_number(least(bulk))}, {"median", json_number(median(bulk))}};
   j["ess_tail"] = {{"min", json_number(least(tail))}, {"median", json_number(median(tail))}};
   j["rhat"] = {{"max", json_number(largest(rhat))}};
-  j["mean"] = list([](auto& s) { return s.mean; });
-  j["sd"] = list([](auto& s) { return s.sd; });
-  j["mcse"] = list([](auto& s) { return s.mcse; });
-  return j;
+  for (const char* name : {"mean", "sd", "mcse"}) j[name] = long_list(name);
+  show_json(j, {{"mean", mean}, {"sd", sd}, {"mcse", mcse}});
 }
 
 void diagnose(const std::string& file, bool json) {
   const auto draws = open_draws(file);
   const std::vector<CoordinateSummary> all = summarise(*draws, true);
-  if (json) return show_json(as_json(*draws, all));
+  if (json) return show_as_json(*draws, all);
   const DrawsInfo& info = draws->info();
   show("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
        with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),

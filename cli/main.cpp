@@ -1,5 +1,6 @@
 // saltus: sampling from high-dimensional discrete distributions, on the command line.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -23,6 +24,19 @@ int complain(std::string_view text, int status, const std::string& advice = "") 
   return status;
 }
 
+// Where memory runs out while a large JSON value is freed, the JSON library cannot but throw from a
+// destructor, which ends the program: then with words and a status of its own.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const auto error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "saltus: %s\n", kNoMemory);
+    std::_Exit(no_memory);
+  } catch (...) {  // a mistake of ours
+  }
+  std::abort();
+}
+
 std::string typed;
 
 int run(CLI::App& program, int argc, char** argv) {
@@ -40,6 +54,7 @@ const std::string& saltus::cli::command_line() {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  std::set_terminate(end_without_memory);
   CLI::App program{"Draws from high-dimensional discrete distributions that you can trust.",
                    "saltus"};
   program.set_version_flag("--version", std::string("saltus ") + version());

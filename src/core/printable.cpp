@@ -6,7 +6,7 @@
 namespace saltus {
 namespace {
 
-constexpr std::size_t kLongestWord = 200, kLongestMessage = 1000;
+constexpr std::size_t kLongestWord = 200, kLongestMessage = 600;
 
 // A character of UTF-8: its code point and length, or an invalid byte of length 1.
 struct Character {

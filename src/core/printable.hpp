@@ -21,7 +21,7 @@ std::string printable_json(std::string_view json);
 std::string shortened(std::string_view text, std::size_t most);
 
 // A sentence that may quote input: printable, in one line, no word longer than 200 characters and
-// none after about 1000.
+// at most 600 in all.
 std::string message_text(std::string_view text);
 
 }  // namespace saltus

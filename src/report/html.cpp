@@ -2,12 +2,15 @@
 
 #include <cmath>
 
+#include "core/printable.hpp"
+
 namespace saltus::report {
 
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  // Characters that steer what shows them have no meaning in a page, and some are errors there.
+  for (const char c : printable(text, true)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -24,12 +27,8 @@ std::string escaped(std::string_view text) {
       case '\'':
         out += "&#39;";
         break;
-      default: {
-        // Controls have no meaning in a page, and some of them are errors there.
-        const bool control =
-            (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
-        out += control ? ' ' : c;
-      }
+      default:
+        out += c;
     }
   }
   return out;
@@ -37,7 +36,7 @@ std::string escaped(std::string_view text) {
 
 std::string script_json(const nlohmann::ordered_json& json) {
   const std::string text =
-      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+      printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   std::string out;
   out.reserve(text.size());
   // '<' occurs inside strings only, where its escape means the same.

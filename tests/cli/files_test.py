@@ -379,13 +379,41 @@ class Text(CliTest):
         for arguments in (["sample", "--seed", long], ["sample", long], ["sample", "--set", long],
                           ["sample", "--sampler", long], ["sample", "--" + long], [long]):
             done = self.saltus(*arguments)
-            self.assertLess(len(done.err), 1300, done.err[:500])
+            self.assertLess(len(done.err), 650, done.err[:500])
             self.assertNotIn("x" * 201, done.err)
         self.write("m.json", {"model": long})
-        self.assertLess(len(self.refusal(65, "sample", "m.json")), 1300)
+        self.assertLess(len(self.refusal(65, "sample", "m.json")), 650)
 
 
 class Sizes(CliTest):
+    def test_a_file_of_more_chains_than_there_can_be(self):
+        try:
+            import netCDF4
+        except ImportError:
+            self.skipTest("needs python3-netcdf4")
+        with netCDF4.Dataset(self.path("d.nc"), "w") as file:
+            group = file.createGroup("posterior")
+            group.createDimension("chain", 2 ** 30)
+            group.createDimension("draw", 4)
+            group.createVariable("x", "i1", ("chain", "draw"))
+        done = self.saltus("diagnose", "d.nc")
+        if "built without netCDF" not in done.err:
+            self.assertEqual(done.status, 65, str(done))
+
+    @unittest.skipIf("SALTUS_SANITIZED" in os.environ, "a sanitizer reserves more address space than that")
+    def test_little_memory_is_no_abort(self):
+        # Freeing a long list must not need memory: the summary is printed, or the lack of memory is said.
+        self.write("m.json", json.dumps({"model": "bernoulli", "logits": [0] * 400_000}))
+        statuses = set()
+        for megabytes in range(60, 400, 17):
+            done = subprocess.run([saltus_cli.program, "sample", "m.json", "--chains", "1", "--warmup", "0", "--draws",
+                                   "1", "--set", "step_size=1", "--threads", "1", "--record", "moments", "--json"],
+                                  cwd=self.folder, timeout=120, capture_output=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2))
+            statuses.add(done.returncode)
+        self.assertLessEqual(statuses, {0, 71, 127}, "127: the system could not load the program")
+        self.assertIn(0, statuses)
+
     def test_archives_that_fill_the_disk(self):
         import zlib
         size = 2 * 2 ** 30

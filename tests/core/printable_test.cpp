@@ -57,7 +57,7 @@ TEST(Printable, MessagesEchoLittleOfTheirInput) {
   EXPECT_TRUE(text.ends_with(" is not possible"));
   std::string words;
   for (int i = 0; i < 5000; ++i) words += "a b ";
-  EXPECT_LT(message_text(words).size(), 1100u);
+  EXPECT_LT(message_text(words).size(), 610u);
 }
 
 }  // namespace

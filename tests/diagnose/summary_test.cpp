@@ -14,6 +14,8 @@
 #include "saltus/diagnose/ess.hpp"
 #include "saltus/diagnose/rhat.hpp"
 
+#include "saltus/core/error.hpp"
+
 namespace saltus {
 namespace {
 
@@ -196,6 +198,25 @@ TEST(HeldColumns, ChainsOfLevels) {
   EXPECT_EQ(chain, b[1]);
   held.chains(1).read(0, chain);
   EXPECT_EQ(chain, a[0]);
+}
+
+// Says that it has more chains than half chains can be counted.
+class TooManyChains final : public Draws {
+ public:
+  const DrawsInfo& info() const override { return info_; }
+  int chains() const override { return 1 << 30; }
+  std::size_t draws() const override { return 4; }
+  int dim() const override { return 1; }
+  void read_states(int, std::size_t, Rows<Symbol>) const override { ADD_FAILURE(); }
+  void read_logp(int, std::size_t, std::span<double>) const override { ADD_FAILURE(); }
+  void read_acceptance(int, std::size_t, std::span<float>) const override { ADD_FAILURE(); }
+
+ private:
+  DrawsInfo info_;
+};
+
+TEST(Summary, MoreChainsThanCanBeCountedAreRefused) {
+  EXPECT_THROW(summarise(TooManyChains(), true), DataError);
 }
 
 }  // namespace

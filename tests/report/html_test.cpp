@@ -15,7 +15,10 @@ TEST(Html, EscapesWhatCouldBeMarkup) {
   EXPECT_EQ(escaped("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
   EXPECT_EQ(escaped("R × ∞"), "R × ∞");
   EXPECT_EQ(escaped(std::string("a\0b\x1b", 4)), "a b ");
-  EXPECT_EQ(escaped("two\nlines\t"), "two\nlines\t");
+  EXPECT_EQ(escaped("two\nlines\t"), "two\nlines ");
+  EXPECT_EQ(escaped("a\xE2\x80\xAE"
+                    "b"),
+            "a b");  // right-to-left override
 }
 
 TEST(Html, JsonInAScriptCannotEndIt) {
