@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "diagnose/combined_ess.hpp"
@@ -93,8 +94,16 @@ std::size_t PassingColumn::bytes_of_pass() const {
 
 void PassingColumn::ask() {
   const CountedValues halves = counted_levels(counts_.of_halves());
-  if (halves.values.size() == 2) bulk_ = ask_indicator(static_cast<Symbol>(halves.values[0]));
-  if (halves.values.size() > 2) bulk_ = ask_scores();
+  // Of two levels, ranks and values differ by a shift and a factor alone.
+  if (halves.values.size() == 2) {
+    bulk_ = mean_ = ask_indicator(static_cast<Symbol>(halves.values[0]));
+  }
+  if (halves.values.size() > 2) {
+    bulk_ = ask_function(normal_scores(counts_.of_halves()));
+    std::vector<double> levels(counts_.levels());
+    std::iota(levels.begin(), levels.end(), 0.0);
+    mean_ = ask_function(std::move(levels));
+  }
   if (!tails_) return;
   // As in ess_tail: the 5 % and 95 % quantiles.
   const CountedValues all = counted_levels(counts_.of_all());
@@ -103,11 +112,10 @@ void PassingColumn::ask() {
   high_ = ask_indicator(static_cast<Symbol>(all.order_statistic(19 * last / 20)));
 }
 
-std::size_t PassingColumn::ask_scores() {
-  std::vector<double> scores = normal_scores(counts_.of_halves());
-  std::vector<double> means = half_moments(counts_, scores).means;
-  auto sums = std::make_unique<PassingScoreSums>(length_, scores, std::move(means));
-  questions_.push_back({std::nullopt, std::move(scores), std::move(sums)});
+std::size_t PassingColumn::ask_function(std::vector<double> value) {
+  std::vector<double> means = half_moments(counts_, value).means;
+  auto sums = std::make_unique<PassingScoreSums>(length_, value, std::move(means));
+  questions_.push_back({std::nullopt, std::move(value), std::move(sums)});
   return questions_.size() - 1;
 }
 
@@ -128,6 +136,10 @@ double PassingColumn::answer(std::optional<std::size_t> question) const {
 
 double PassingColumn::ess_bulk() const {
   return answer(bulk_);
+}
+
+double PassingColumn::ess_mean() const {
+  return answer(mean_);
 }
 
 double PassingColumn::ess_tail() const {

@@ -36,6 +36,7 @@ class PassingColumn {
   const LevelCounts& counts() const { return counts_; }
   // What ess.hpp defines, of a column that is neither open nor slow; the tail is NaN unless wanted.
   double ess_bulk() const;
+  double ess_mean() const;
   double ess_tail() const;
 
  private:
@@ -53,7 +54,7 @@ class PassingColumn {
 
   void settle(Question& q);
   void ask();
-  std::size_t ask_scores();
+  std::size_t ask_function(std::vector<double> value);  // by level
   std::size_t ask_indicator(Symbol threshold);
   double answer(std::optional<std::size_t> question) const;
 
@@ -61,7 +62,7 @@ class PassingColumn {
   bool tails_, counted_ = false;
   LevelCounts counts_;
   std::vector<Question> questions_;
-  std::optional<std::size_t> bulk_, low_, high_;  // which question each size is
+  std::optional<std::size_t> bulk_, mean_, low_, high_;  // which question each size is
 };
 
 }  // namespace saltus

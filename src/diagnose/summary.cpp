@@ -115,7 +115,7 @@ CoordinateSummary summary_of(const PassingColumn& column, const Draws& draws) {
   s.rhat = draws.draws() < 4 ? NAN : rhat(column.counts());
   s.ess_bulk = column.ess_bulk();
   s.ess_tail = column.ess_tail();
-  s.mcse = s.sd / std::sqrt(s.ess_bulk);
+  s.mcse = s.sd / std::sqrt(column.ess_mean());
   return s;
 }
 

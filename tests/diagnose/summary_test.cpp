@@ -11,10 +11,10 @@
 #include "diagnose/column_reader.hpp"
 #include "diagnose/held_columns.hpp"
 #include "level_draws.hpp"
-#include "saltus/diagnose/ess.hpp"
-#include "saltus/diagnose/rhat.hpp"
-
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/ess.hpp"
+#include "saltus/diagnose/mcse.hpp"
+#include "saltus/diagnose/rhat.hpp"
 
 namespace saltus {
 namespace {
@@ -39,6 +39,7 @@ void expect_as_plain_chains(const LevelDraws& draws) {
     const CoordinateSummary& s = all[static_cast<std::size_t>(c)];
     expect_same(s.ess_bulk, ess_bulk(chains));
     expect_same(s.ess_tail, ess_tail(chains));
+    expect_same(s.mcse, mcse_mean(chains));
     expect_same(s.rhat, rhat(chains), 1e-12);
   }
 }
