@@ -16,6 +16,11 @@
 namespace saltus::cli {
 namespace {
 
+// Standard errors between a mean and the exact one that chance does not explain: of a million
+// coordinates one in a thousand runs has a normal deviate beyond six.
+constexpr double kFarAway = 6;
+constexpr double kEnoughDraws = 100;  // effective ones, for a standard error to be trusted
+
 constexpr std::size_t kRowsShown = 30;
 
 template <class F>
@@ -84,9 +89,31 @@ void print_table(const SampleReport& r) {
   }
 }
 
-void print_warnings(const SampleReport& r) {
-  const RunStatistics& s = r.statistics;
-  const double worst = largest(rhat(r));
+// How far the means are from the exact ones, in standard errors; 0 where there is nothing to
+// compare. A standard error from few effective draws is not worth much, and counts for less.
+double worst_error(const SampleReport& r) {
+  double worst = 0;
+  if (!r.exact || !r.run.sampler().exact()) return worst;
+  const double all = static_cast<double>(r.draws) * r.request.plan.chains;
+  for (std::size_t k = 0; k < r.summaries.size(); ++k) {
+    const CoordinateSummary& s = r.summaries[k];
+    const double error = std::abs(s.mean - r.exact->means[static_cast<std::size_t>(r.watched[k])]);
+    // A coordinate that never moved has no standard error: that of a rare event stands in for it.
+    const double mcse = s.sd > 0 ? s.mcse : std::sqrt(std::max(error, 1 / all) / all);
+    if (std::isnan(mcse)) continue;
+    worst =
+        std::max(worst, error / mcse * (s.sd > 0 ? std::min(1.0, s.ess_bulk / kEnoughDraws) : 1));
+  }
+  return worst;
+}
+
+std::size_t constant_coordinates(const SampleReport& r) {
+  if (r.draws < 4) return 0;
+  return static_cast<std::size_t>(std::count_if(r.summaries.begin(), r.summaries.end(),
+                                                [](const auto& s) { return s.sd == 0; }));
+}
+
+void print_notes(const SampleReport& r) {
   if (!r.run.sampler().random()) {
     show(
         "\nNote: {} moves its particles by a deterministic rule. They are not independent draws, "
@@ -103,16 +130,7 @@ void print_warnings(const SampleReport& r) {
   if (r.run.sampler().tuning() && r.request.plan.warmup == 0) {
     show("\nNote: without warm-up the {} was not tuned.\n", r.run.sampler().tuning()->parameter);
   }
-  if (worst > 1.01) {
-    show(
-        "\nWarning: R-hat is up to {:.3f}. The chains have not mixed: run longer, or from more "
-        "chains.\n",
-        worst);
-  }
-  if (s.nonfinite > 0) {
-    show("\nWarning: {} proposals had a log p or an acceptance ratio that is not finite.\n",
-         with_commas(s.nonfinite));
-  }
+  for (const std::string& warning : warnings_of(r)) show("\nWarning: {}\n", warning);
 }
 
 nlohmann::ordered_json choice_json(const Choice& choice) {
@@ -126,6 +144,35 @@ nlohmann::ordered_json choice_json(const Choice& choice) {
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of(const SampleReport& r) {
+  std::vector<std::string> list;
+  if (const double worst = worst_error(r); worst > kFarAway) {
+    list.push_back(
+        fmt::format("the means are up to {} standard errors away from the exact answer: the chains "
+                    "have missed a part of the model, which ESS and R-hat cannot show. Do not use "
+                    "these draws.",
+                    rounded(worst)));
+  }
+  if (const std::size_t constant = constant_coordinates(r); constant > 0) {
+    list.push_back(fmt::format(
+        "{} of {} coordinates never changed. Either the model all but fixes them, or no chain has "
+        "found their other levels; they have neither ESS nor R-hat.",
+        with_commas(constant), with_commas(r.summaries.size())));
+  }
+  if (const double worst = largest(rhat(r)); worst > 1.01) {
+    list.push_back(
+        fmt::format("R-hat is up to {:.3f}. The chains have not mixed: run longer, or "
+                    "from more chains.",
+                    worst));
+  }
+  if (r.statistics.nonfinite > 0) {
+    list.push_back(
+        fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",
+                    with_commas(r.statistics.nonfinite)));
+  }
+  return list;
+}
 
 nlohmann::ordered_json report_json(const SampleReport& r) {
   const RunStatistics& s = r.statistics;
@@ -155,6 +202,7 @@ nlohmann::ordered_json report_json(const SampleReport& r) {
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
   j["rhat"] = {{"max", json_number(largest(rhat(r)))}};
+  j["warnings"] = warnings_of(r);
   j["peak_memory_bytes"] = peak_memory();
   j["complete"] = r.complete;
   j["tile"] = r.run.tile_size();
@@ -201,7 +249,7 @@ void print_report(const SampleReport& r) {
     show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
          rmse(r.mean, r.exact->means), r.exact->log_z);
   }
-  print_warnings(r);
+  print_notes(r);
 }
 
 }  // namespace saltus::cli

@@ -26,6 +26,8 @@ struct SampleReport {
   std::optional<Choice> choice;  // with --sampler auto
 };
 
+// What speaks against the draws, a sentence each.
+std::vector<std::string> warnings_of(const SampleReport& report);
 nlohmann::ordered_json report_json(const SampleReport& report);
 void print_report(const SampleReport& report);
 

@@ -85,11 +85,13 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
 void Run::start() {
   ensemble_.start_random();
   ensemble_.evaluate();
+  started_ = true;
 }
 
 void Run::start(Rows<const Symbol> states) {
   ensemble_.start_from(states);
   ensemble_.evaluate();
+  started_ = true;
 }
 
 std::uint64_t Run::draws_made() const {
@@ -97,6 +99,7 @@ std::uint64_t Run::draws_made() const {
 }
 
 bool Run::go(const std::function<bool(const RunStatus&)>& between_rounds) {
+  if (!started_) start();
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t steps = plan_.warmup + plan_.draws * plan_.thin;
   while (ensemble_.step() < steps) {
@@ -216,6 +219,7 @@ void Run::save(ByteWriter& out) const {
 
 void Run::restore(ByteReader& in) {
   ensemble_.restore(in);
+  started_ = true;
   if (ensemble_.step() > plan_.warmup + plan_.draws * plan_.thin) {
     throw UsageError("the saved run has already made more draws than are asked for");
   }

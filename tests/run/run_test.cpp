@@ -398,5 +398,21 @@ TEST(RunTest, MillionCoordinates) {
   EXPECT_EQ(moments.mean().size(), 1000000u);
 }
 
+TEST(RunTest, ARunThatWasNotStartedStartsItself) {
+  const auto target = small_targets().front().make();
+  const RunPlan plan = small_plan();
+  const auto last_states = [&](bool start) {
+    saltus::Run run(*target, make_sampler("dmala", *target, settings_for(*target)), plan);
+    if (start) run.start();
+    run.go();
+    std::vector<Symbol> states;
+    for (int c = 0; c < plan.chains; ++c) {
+      states.insert(states.end(), run.state(c), run.state(c) + target->domain().dim());
+    }
+    return states;
+  };
+  EXPECT_EQ(last_states(false), last_states(true));
+}
+
 }  // namespace
 }  // namespace saltus

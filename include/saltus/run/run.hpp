@@ -58,8 +58,8 @@ class Run {
   void start();
   void start(Rows<const Symbol> states);
 
-  // Goes on until all draws are made, or until `between_rounds` returns false. True when all are
-  // made.
+  // Starts, if that was not done, and goes on until all draws are made, or until `between_rounds`
+  // returns false. True when all are made.
   bool go(const std::function<bool(const RunStatus&)>& between_rounds = {});
 
   // Ends warm-up at the step where it is, with the tuning reached so far.
@@ -94,6 +94,7 @@ class Run {
   std::shared_ptr<const Sampler> original_, current_;  // as given; as tuned so far
   RunPlan plan_;
   Ensemble ensemble_;
+  bool started_ = false;
   std::optional<Adaptation> adaptation_;
   std::uint64_t adaptation_length_ = 0;  // steps of a tuning round
   std::vector<Recorder*> recorders_;
