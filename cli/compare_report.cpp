@@ -58,7 +58,7 @@ void print_row(const CompareReport& report, std::size_t i) {
                                   : "-";
   show("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
        s.acceptance, short_number(s.changed),
-       whole_or_short(static_cast<double>(s.steps) / s.seconds_of_draws), ess,
+       whole_or_short(static_cast<double>(s.steps) / s.idle_seconds_of_draws), ess,
        has_ess ? short_number(r.ess_per_evaluation()) : "-",
        r.random && !std::isnan(rhat(r)) ? fmt::format("{:.3f}", rhat(r)) : "-",
        std::isnan(report.error[i]) ? "" : fmt::format("{:.1e}", report.error[i]), tuned_text(r));
@@ -145,8 +145,8 @@ nlohmann::ordered_json result_json(const CompareReport& report, std::size_t i) {
   j["warmup"] = r.warmup;
   j["steps"] = s.steps;
   j["thin"] = r.thin;
-  j["seconds"] = json_number(s.seconds_of_draws);
-  j["steps_per_second"] = json_number(static_cast<double>(s.steps) / s.seconds_of_draws);
+  j["seconds"] = json_number(s.idle_seconds_of_draws);
+  j["steps_per_second"] = json_number(static_cast<double>(s.steps) / s.idle_seconds_of_draws);
   j["acceptance_rate"] = json_number(s.acceptance);
   j["changes"] = json_number(s.changed);
   j["evaluations"] = {

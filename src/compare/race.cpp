@@ -26,10 +26,17 @@ std::vector<int> spread_coordinates(int dim) {
   return list;
 }
 
-// Goes on until `seconds` have passed, round by round.
+// Goes on, round by round, until it has worked for `seconds`: by the processor's time, so that every
+// contender gets as much whatever else the machine does; but at most kMostWait times as long.
+constexpr double kMostWait = 4;
 void go_for(Run& run, double seconds) {
   const auto start = Clock::now();
-  run.go([&](const RunStatus&) { return since(start) < seconds; });
+  const double before = run.statistics().idle_seconds_of_draws;
+  run.go([&](const RunStatus& status) {
+    const double worked =
+        status.warming_up ? since(start) : run.statistics().idle_seconds_of_draws - before;
+    return worked < seconds && since(start) < kMostWait * seconds;
+  });
 }
 
 // Steps per second of all chains, from a few steps.
@@ -41,7 +48,7 @@ double speed(const Target& target, const Contender& contender, RunPlan plan, dou
   run.start();
   go_for(run, seconds);
   const RunStatistics s = run.statistics();
-  return static_cast<double>(s.steps) / s.seconds_of_draws;
+  return static_cast<double>(s.steps) / s.idle_seconds_of_draws;
 }
 
 // Recording a draw takes about this long per coordinate and chain, and shall take at most a tenth

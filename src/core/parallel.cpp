@@ -1,5 +1,7 @@
 #include "saltus/core/parallel.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -9,6 +11,12 @@ namespace saltus {
 int useful_threads(int threads, int tasks) {
   if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
   return std::clamp(threads, 1, std::max(1, tasks));
+}
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 ThreadPool::ThreadPool(int threads) {

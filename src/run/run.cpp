@@ -106,10 +106,16 @@ bool Run::go(const std::function<bool(const RunStatus&)>& between_rounds) {
     const bool warming = warming_up();
     const std::uint64_t before = ensemble_.step();
     const auto round_start = std::chrono::steady_clock::now();
+    const double processor_start = processor_seconds();
     warming ? warmup_round() : draw_round();
     round_seconds_ = seconds_since(round_start);
     seconds_ += round_seconds_;
-    if (!warming) seconds_of_draws_ += round_seconds_;
+    if (!warming) {
+      seconds_of_draws_ += round_seconds_;
+      idle_seconds_of_draws_ += target_.on_device()
+                                    ? round_seconds_
+                                    : (processor_seconds() - processor_start) / ensemble_.threads();
+    }
     const auto done = static_cast<double>(ensemble_.step() - before);
     const RunStatus status{warming,
                            ensemble_.step(),
@@ -186,6 +192,7 @@ RunStatistics Run::statistics() const {
   RunStatistics s;
   s.seconds = seconds_;
   s.seconds_of_draws = seconds_of_draws_;
+  s.idle_seconds_of_draws = idle_seconds_of_draws_;
   s.steps = warming_up() ? 0 : ensemble_.step() - plan_.warmup;
   const double n = static_cast<double>(s.steps) * plan_.chains;
   for (const ChainTotals& t : totals_) {

@@ -50,7 +50,8 @@ struct RaceResult {
   double evaluations_per_step = 0;
 
   double ess() const { return estimate.ess_of_means; }
-  double ess_per_second() const { return ess() / statistics.seconds_of_draws; }
+  // As on an idle machine: what other programs do meanwhile does not count.
+  double ess_per_second() const { return ess() / statistics.idle_seconds_of_draws; }
   double ess_per_evaluation() const {
     return ess() / (evaluations_per_step * static_cast<double>(statistics.steps));
   }

@@ -15,6 +15,10 @@ namespace saltus {
 // As many threads as have something to do; `threads` 0: as many as the machine has cores.
 int useful_threads(int threads, int tasks);
 
+// Processor time that the process has used, over all its threads, in seconds. Unlike the clock it
+// stands still while other programs have the processor.
+double processor_seconds();
+
 class ThreadPool {
  public:
   // 0 threads: as many as the machine has cores.

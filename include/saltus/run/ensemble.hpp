@@ -33,6 +33,7 @@ class Ensemble {
   Ensemble(const Target& target, int chains, int tile, int threads, std::uint64_t seed);
 
   int chains() const { return chains_; }
+  int threads() const { return pool_.threads(); }  // that share the work
   int tile_size() const { return tile_size_; }
   std::uint64_t step() const { return step_; }
   // The state of one chain. Fetches all states from a device that has changed them since the last

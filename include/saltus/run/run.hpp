@@ -35,6 +35,9 @@ struct RunStatistics {
   double local_differences = 0;                           // coordinates, per chain and step
   double seconds = 0;                                     // warm-up and draws
   double seconds_of_draws = 0;
+  // What the draws of this process would take on an idle machine: processor time, divided by the
+  // threads that share the work. On a device the same as by the clock.
+  double idle_seconds_of_draws = 0;
 };
 
 // Where a run stands, between rounds.
@@ -104,7 +107,7 @@ class Run {
   std::uint64_t round_steps_ = 1;  // length of the last free round; grows to take round_seconds
   double round_seconds_ = 0;
   Evaluations evaluations_before_;  // by an earlier process
-  double seconds_ = 0, seconds_of_draws_ = 0;
+  double seconds_ = 0, seconds_of_draws_ = 0, idle_seconds_of_draws_ = 0;
 };
 
 }  // namespace saltus
