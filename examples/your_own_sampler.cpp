@@ -7,6 +7,7 @@
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/run/run.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
 using namespace saltus;
@@ -37,11 +38,10 @@ class SingleFlip final : public Sampler {
     target.evaluate(work.at(tile.step + 1), {y.x.data, rows, dim, y.x.stride}, y.logp, {});
     work.evaluations.logp += static_cast<std::uint64_t>(rows);
     for (int r = 0; r < rows; ++r) {
-      const double log_ratio = y.logp[r] - tile.logp[r];
-      const bool accept = std::log(stream(r, Purpose::accept).uniform()) < log_ratio;
-      info[static_cast<std::size_t>(r)] = {std::min(1.0, std::exp(log_ratio)), 1, accept ? 1u : 0u,
-                                           accept, false};
-      if (!accept) continue;
+      StepInfo& done = info[static_cast<std::size_t>(r)];
+      done.proposed = 1;
+      if (!metropolis(y.logp[r] - tile.logp[r], stream(r, Purpose::accept).uniform(), done))
+        continue;
       std::copy_n(y.x[r], dim, tile.x[r]);
       tile.logp[r] = y.logp[r];
     }

@@ -6,9 +6,9 @@
 
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/balancing.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/metropolis.hpp"
 #include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
-#include "sampler/metropolis.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 

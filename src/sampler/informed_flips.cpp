@@ -1,6 +1,6 @@
 #include "sampler/informed_flips.hpp"
 
-#include "sampler/metropolis.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/proposal.hpp"
 
 namespace saltus {

@@ -1,8 +1,8 @@
 // The step with exact differences of log p on a target that only evaluates states: all variants of
 // a state in one coordinate are evaluated.
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/expand.hpp"
 #include "sampler/informed_flips.hpp"
-#include "sampler/metropolis.hpp"
 
 namespace saltus {
 namespace {

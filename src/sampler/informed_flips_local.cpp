@@ -1,7 +1,7 @@
 // The step in place: a row is moved, and put back from saved values when the test rejects. Never by
 // moving back, which would leave rounding behind.
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/informed_flips.hpp"
-#include "sampler/metropolis.hpp"
 #include "sampler/proposal.hpp"
 
 namespace saltus {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/metropolis.hpp"
 #include "sampler/settings.hpp"
 #include "sampler/surrogate.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/metropolis.hpp"
 #include "sampler/settings.hpp"
 #include "sampler/window.hpp"
 

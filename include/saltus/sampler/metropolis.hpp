@@ -1,4 +1,5 @@
-// The Metropolis test.
+// The Metropolis test, for samplers with a proposal: accepts or rejects, and rejects what is not
+// finite.
 #pragma once
 
 #include <algorithm>
