@@ -12,3 +12,18 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/saltus --version)
+
+# No library is looked for in the current folder: no part of the search path is empty or relative.
+find_program(READELF readelf REQUIRED)
+foreach(file ${WORK}/prefix/bin/saltus ${WORK}/prefix/lib/saltus/saltus_torch.so)
+  if(NOT EXISTS ${file})
+    continue()
+  endif()
+  execute_process(COMMAND ${READELF} -d ${file} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+  if(dynamic MATCHES "R(UN)?PATH\\)[^[]*\\[([^]]*)\\]")
+    string(REPLACE ":" "|" parts "|${CMAKE_MATCH_2}|")
+    if(parts MATCHES "\\|\\||\\|[^/$|]")
+      message(FATAL_ERROR "${file} looks for libraries in '${CMAKE_MATCH_2}'.")
+    endif()
+  endif()
+endforeach()
