@@ -20,7 +20,7 @@ class CompareTest(CliTest):
             for field in ("acceptance_rate", "changes", "steps_per_second", "ess_per_second",
                           "ess_per_evaluation", "ess_relative_error", "rhat", "error"):
                 self.assertIsInstance(r[field], (int, float), field)
-            self.assertGreaterEqual(r["seconds"], 0.05)
+            self.assertGreater(r["seconds"], 0)
             self.assertGreater(r["ess"]["of_means"], 10)
         # The unadjusted sampler is marked, its exact bias is shown, and it is not ranked.
         self.assertFalse(by_name["dula"]["exact"])
