@@ -26,8 +26,8 @@ std::vector<int> spread_coordinates(int dim) {
   return list;
 }
 
-// Goes on, round by round, until it has worked for `seconds`: by the processor's time, so that every
-// contender gets as much whatever else the machine does; but at most kMostWait times as long.
+// Goes on, round by round, until it has worked for `seconds`: by the processor's time, so that
+// every contender gets as much whatever else the machine does; but at most kMostWait times as long.
 constexpr double kMostWait = 4;
 void go_for(Run& run, double seconds) {
   const auto start = Clock::now();

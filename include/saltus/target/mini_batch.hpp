@@ -11,8 +11,8 @@
 
 namespace saltus {
 
-// The terms, of `terms` ones, that are in use at a step, in increasing order: as many as `batch` has
-// room for.
+// The terms, of `terms` ones, that are in use at a step, in increasing order: as many as `batch`
+// has room for.
 void draw_batch(std::uint64_t seed, std::uint64_t step, std::uint32_t terms,
                 std::span<std::uint32_t> batch);
 
