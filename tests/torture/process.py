@@ -34,7 +34,9 @@ class Surroundings:
     `closed` lists descriptors; `ignored` lists signals."""
 
     def __init__(self, limits=None, closed=(), ignored=(), user=None, stdout=None, stderr=None, env=None):
-        self.limits, self.closed, self.ignored, self.user = limits or {}, closed, ignored, user
+        self.limits, self.closed, self.ignored, self.user = dict(limits or {}), closed, ignored, user
+        if "SALTUS_SANITIZED" in os.environ:  # a sanitizer reserves more address space than any limit
+            self.limits.pop("AS", None)
         self.stdout, self.stderr, self.env = stdout, stderr, env or {}
 
     def enter(self):
