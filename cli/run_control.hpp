@@ -34,8 +34,8 @@ struct RunControl {
         ->check(finite_number(1e-9));
   }
 
-  // To be called before a checkpoint is read. A command that goes on is saved where it was, unless
-  // another file is named.
+  // Locks the files; call it before reading a checkpoint. A resumed command saves where it was
+  // saved before, unless --checkpoint names another file.
   void claim_files() {
     if (checkpoint.empty()) checkpoint = resume;
     files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);

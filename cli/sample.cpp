@@ -372,11 +372,20 @@ bool make_draws(SampleRun& run) {
   }
 }
 
+// The draws must not be lost because their summary does not fit into memory.
+SampleReport summarise_draws(SampleRun& run, bool complete) {
+  try {
+    return run.report(complete);
+  } catch (const std::bad_alloc&) {
+    throw EndError(no_memory, "there is not enough memory for the summary", run.rescue());
+  }
+}
+
 int sample(SampleRequest request) {
   SampleRun run(std::move(request));
   run.start();
   const bool complete = make_draws(run);
-  const SampleReport report = run.report(complete);
+  const SampleReport report = summarise_draws(run, complete);
   if (run.request().json) {
     show_json(report_json(report), {{"mean", report.mean}});
   } else {

@@ -54,8 +54,8 @@ using LongLists = std::map<std::string, std::span<const double>>;
 std::string long_list(const std::string& name);
 void show_json(const nlohmann::ordered_json& json, const LongLists& lists = {}, int indent = 2);
 
-// One line on the terminal that is drawn over as the work goes on. Where standard error is not a
-// terminal it prints plain lines now and then, or nothing.
+// Shows progress in one line that overwrites itself. Where standard error is not a terminal it
+// prints a plain line every ten seconds, or nothing.
 class StatusLine {
  public:
   enum class Elsewhere { nothing, lines };

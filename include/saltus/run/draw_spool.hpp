@@ -46,8 +46,8 @@ class DrawSpool final : public Recorder, public Draws {
   void read_logp(int chain, std::size_t first, std::span<double> out) const override;
   void read_acceptance(int chain, std::size_t first, std::span<float> out) const override;
 
-  // Gives the draws a name: copies the spool so far to `path`, a file that is not there yet, and
-  // goes on there. Writes the last round again if that failed before.
+  // Gives the draws a name: copies the spool so far to `path`, a file that does not exist yet,
+  // and appends there from then on. Writes the last round again if that failed before.
   void keep_at(const std::filesystem::path& path);
 
  private:

@@ -61,8 +61,8 @@ class Run {
   void start();
   void start(Rows<const Symbol> states);
 
-  // Starts, if that was not done, and goes on until all draws are made, or until `between_rounds`
-  // returns false. True when all are made.
+  // Calls start() if nobody has, and makes rounds until all draws are made, or until
+  // `between_rounds` returns false. True when all are made.
   bool go(const std::function<bool(const RunStatus&)>& between_rounds = {});
 
   // Ends warm-up at the step where it is, with the tuning reached so far.
