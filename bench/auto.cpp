@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models.hpp"
+#include "bench/models.hpp"
 #include "saltus/compare/race.hpp"
 #include "saltus/target/ising_lattice.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "models.hpp"
+#include "bench/models.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/diagnose/ess.hpp"

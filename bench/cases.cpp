@@ -1,4 +1,4 @@
-#include "cases.hpp"
+#include "bench/cases.hpp"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <memory>
 
-#include "clock.hpp"
-#include "models.hpp"
+#include "bench/clock.hpp"
+#include "bench/models.hpp"
 #include "ops/gemm.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/run/checkpoint.hpp"

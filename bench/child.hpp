@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cases.hpp"
+#include "bench/cases.hpp"
 
 namespace saltus::bench {
 

@@ -1,4 +1,4 @@
-#include "models.hpp"
+#include "bench/models.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "other_load.hpp"
+#include "bench/other_load.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "clock.hpp"
+#include "bench/clock.hpp"
 
 namespace saltus::bench {
 namespace {

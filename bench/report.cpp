@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "bench/report.hpp"
 
 #include <fmt/core.h>
 

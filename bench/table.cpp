@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "child.hpp"
-#include "clock.hpp"
+#include "bench/child.hpp"
+#include "bench/clock.hpp"
 #include "ops/ops.hpp"
-#include "other_load.hpp"
-#include "report.hpp"
+#include "bench/other_load.hpp"
+#include "bench/report.hpp"
 
 namespace saltus::bench {
 namespace {

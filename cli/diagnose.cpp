@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "commands.hpp"
+#include "cli/commands.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/io/draw_files.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -1,10 +1,10 @@
 // saltus models, saltus samplers: what there is, a line each.
 #include <fmt/core.h>
 
-#include "commands.hpp"
+#include "cli/commands.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 

@@ -4,12 +4,12 @@
 #include <exception>
 #include <new>
 
-#include "commands.hpp"
+#include "cli/commands.hpp"
 #include "core/printable.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "model_options.hpp"
+#include "cli/model_options.hpp"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "saltus/core/error.hpp"
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 namespace {

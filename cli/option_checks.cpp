@@ -1,4 +1,4 @@
-#include "option_checks.hpp"
+#include "cli/option_checks.hpp"
 
 #include <charconv>
 #include <cmath>

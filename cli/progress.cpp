@@ -1,8 +1,8 @@
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 #include <fmt/core.h>
 
-#include "text.hpp"
+#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

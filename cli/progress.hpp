@@ -2,7 +2,7 @@
 #pragma once
 
 #include "saltus/run/run.hpp"
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 

@@ -8,19 +8,19 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands.hpp"
-#include "interrupt.hpp"
-#include "io/file_lock.hpp"
-#include "io/new_file.hpp"
-#include "option_checks.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "io/bytes/file_lock.hpp"
+#include "io/bytes/new_file.hpp"
+#include "cli/option_checks.hpp"
 #include "report/machine.hpp"
 #include "reproduce/ledger.hpp"
 #include "reproduce/output.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/io/data_folder.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "reproduce/data/data_folder.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

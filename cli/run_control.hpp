@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "option_checks.hpp"
-#include "run_files.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/run_files.hpp"
 
 namespace saltus::cli {
 

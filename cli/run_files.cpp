@@ -1,11 +1,11 @@
-#include "run_files.hpp"
+#include "cli/run_files.hpp"
 
 #include <unistd.h>
 
-#include "io/new_file.hpp"
+#include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 namespace {

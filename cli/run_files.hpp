@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/file_lock.hpp"
+#include "io/bytes/file_lock.hpp"
 
 namespace saltus::cli {
 

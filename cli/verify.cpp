@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "commands.hpp"
-#include "model_options.hpp"
+#include "cli/commands.hpp"
+#include "cli/model_options.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "sample_options.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "cli/sample/options.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

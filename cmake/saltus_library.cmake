@@ -28,11 +28,11 @@ function(saltus_add_level level)
   if(level STREQUAL "scalar")
     list(APPEND sources two_level_scalar.cpp levels_scalar.cpp sparse_scalar.cpp
       hidden_scalar.cpp row_sums_scalar.cpp binary_network_scalar.cpp
-      gibbs_lattice_scalar.cpp gibbs_sparse_scalar.cpp gibbs_dense_scalar.cpp)
+      gibbs/lattice_scalar.cpp gibbs/sparse_scalar.cpp gibbs/dense_scalar.cpp)
   else()
     list(APPEND sources two_level_vector.cpp levels_vector.cpp few_levels_vector.cpp sparse_vector.cpp
       hidden_vector.cpp row_sums_vector.cpp binary_network_vector.cpp
-      gibbs_lattice_vector.cpp gibbs_sparse_vector.cpp gibbs_dense_vector.cpp)
+      gibbs/lattice_vector.cpp gibbs/sparse_vector.cpp gibbs/dense_vector.cpp)
   endif()
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ops/)
   add_library(saltus_ops_${level} OBJECT ${sources})
@@ -49,7 +49,7 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/src/ops/(table|lattice|.*_scalar|.*_vector)\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda)/")  # torch_component.cmake
 if(NOT SALTUS_NETCDF)
-  list(FILTER sources EXCLUDE REGEX "/src/io/netcdf_")
+  list(FILTER sources EXCLUDE REGEX "/src/io/draws/netcdf_")
 endif()
 add_library(saltus ${sources})
 if(SALTUS_CHECKED)

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "io/mat_file.hpp"
+#include "reproduce/data/mat_file.hpp"
 #include "saltus/core/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

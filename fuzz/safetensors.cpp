@@ -1,6 +1,6 @@
 // Any bytes as a safetensors file: refused, or arrays of the shapes that are told, which do not
 // share a byte.
-#include "io/safetensors.hpp"
+#include "io/models/safetensors.hpp"
 
 #include <cstdlib>
 #include <cstring>

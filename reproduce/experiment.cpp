@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
-#include "saltus/io/data_folder.hpp"
+#include "reproduce/data/data_folder.hpp"
 
 namespace saltus::reproduce {
 

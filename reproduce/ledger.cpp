@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "io/byte_file.hpp"
+#include "io/bytes/byte_file.hpp"
 
 namespace saltus::reproduce {
 namespace {

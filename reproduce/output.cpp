@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/byte_file.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 
 folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-source = (pathlib.Path(__file__).parent.parent / "src/io/built_in_models.cpp").read_text()
+source = (pathlib.Path(__file__).parent.parent / "src/io/models/built_in_models.cpp").read_text()
 for number, text in enumerate(re.findall(r'R"\((.*?)\)"', source, re.S)):
     (folder / "model" / f"built-in-{number}.json").write_text(text)
 

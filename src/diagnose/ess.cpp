@@ -5,11 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "diagnose/combined_ess.hpp"
-#include "diagnose/counted_values.hpp"
-#include "diagnose/lag_sums.hpp"
-#include "diagnose/rank_normal.hpp"
-#include "diagnose/sequences.hpp"
+#include "diagnose/columns/combined_ess.hpp"
+#include "diagnose/columns/counted_values.hpp"
+#include "diagnose/columns/lag_sums.hpp"
+#include "diagnose/columns/rank_normal.hpp"
+#include "diagnose/columns/sequences.hpp"
 
 namespace saltus {
 namespace {

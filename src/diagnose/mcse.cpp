@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "diagnose/sequences.hpp"
+#include "diagnose/columns/sequences.hpp"
 #include "saltus/diagnose/ess.hpp"
 
 namespace saltus {

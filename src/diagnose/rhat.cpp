@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "diagnose/counted_values.hpp"
-#include "diagnose/plain_rhat.hpp"
-#include "diagnose/rank_normal.hpp"
-#include "diagnose/sequences.hpp"
+#include "diagnose/columns/counted_values.hpp"
+#include "diagnose/columns/plain_rhat.hpp"
+#include "diagnose/columns/rank_normal.hpp"
+#include "diagnose/columns/sequences.hpp"
 
 namespace saltus {
 namespace {

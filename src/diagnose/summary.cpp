@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/column_reader.hpp"
-#include "diagnose/held_columns.hpp"
-#include "diagnose/passing_column.hpp"
+#include "diagnose/columns/column_reader.hpp"
+#include "diagnose/columns/held_columns.hpp"
+#include "diagnose/columns/passing_column.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
 

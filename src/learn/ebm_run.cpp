@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "io/byte_file.hpp"
-#include "io/resnet_file.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/models/resnet_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/images.hpp"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "io/byte_file.hpp"
-#include "io/npz_write.hpp"
-#include "io/weights_file.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/bytes/npz_write.hpp"
+#include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "diagnose/normal_quantile.hpp"
+#include "diagnose/columns/normal_quantile.hpp"
 #include "learn/model_output.hpp"
 #include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"

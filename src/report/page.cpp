@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "io/byte_file.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "report/assets.hpp"
 #include "report/html.hpp"
 #include "saltus/core/error.hpp"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <memory>
 
-#include "diagnose/column_reader.hpp"
-#include "diagnose/lag_sums.hpp"
+#include "diagnose/columns/column_reader.hpp"
+#include "diagnose/columns/lag_sums.hpp"
 
 namespace saltus::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "io/byte_file.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "saltus/core/bytes.hpp"
 
 namespace saltus {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "io/new_file.hpp"
+#include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/safetensors.hpp"
+#include "io/models/safetensors.hpp"
 #include "saltus/text/bert_files.hpp"
 
 namespace saltus {

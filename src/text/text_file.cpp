@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/gzip.hpp"
+#include "io/bytes/gzip.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -12,7 +12,7 @@
 #include "resume.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/state_table.hpp"
-#include "saltus/learn/ais.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "diagnose/lag_sums.hpp"
+#include "diagnose/columns/lag_sums.hpp"
 #include "series.hpp"
 
 namespace saltus {

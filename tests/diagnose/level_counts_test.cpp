@@ -1,4 +1,4 @@
-#include "diagnose/level_counts.hpp"
+#include "diagnose/columns/level_counts.hpp"
 
 #include <gtest/gtest.h>
 

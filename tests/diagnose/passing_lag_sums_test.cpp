@@ -1,4 +1,4 @@
-#include "diagnose/passing_lag_sums.hpp"
+#include "diagnose/columns/passing_lag_sums.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/lag_sums.hpp"
-#include "diagnose/passing_bit_sums.hpp"
+#include "diagnose/columns/lag_sums.hpp"
+#include "diagnose/columns/passing_bit_sums.hpp"
 #include "series.hpp"
 
 namespace saltus {

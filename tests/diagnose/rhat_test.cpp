@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/counted_values.hpp"
-#include "diagnose/normal_quantile.hpp"
-#include "diagnose/rank_normal.hpp"
+#include "diagnose/columns/counted_values.hpp"
+#include "diagnose/columns/normal_quantile.hpp"
+#include "diagnose/columns/rank_normal.hpp"
 #include "series.hpp"
 
 namespace saltus {

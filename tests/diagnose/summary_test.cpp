@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/column_reader.hpp"
-#include "diagnose/held_columns.hpp"
+#include "diagnose/columns/column_reader.hpp"
+#include "diagnose/columns/held_columns.hpp"
 #include "level_draws.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/ess.hpp"

@@ -1,4 +1,4 @@
-#include "io/csv_reader.hpp"
+#include "io/bytes/csv_reader.hpp"
 
 #include <gtest/gtest.h>
 

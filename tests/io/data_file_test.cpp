@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "io/npy.hpp"
-#include "io/zip.hpp"
+#include "io/bytes/npy.hpp"
+#include "io/bytes/zip.hpp"
 #include "packed.hpp"
 #include "test_files.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "io/npy.hpp"
-#include "io/zip.hpp"
+#include "io/bytes/npy.hpp"
+#include "io/bytes/zip.hpp"
 #include "memory_draws.hpp"
 #include "test_files.hpp"
 

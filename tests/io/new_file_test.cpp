@@ -1,11 +1,11 @@
-#include "io/new_file.hpp"
+#include "io/bytes/new_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/byte_file.hpp"
-#include "io/file_lock.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/bytes/file_lock.hpp"
 #include "saltus/core/error.hpp"
 #include "test_files.hpp"
 

@@ -1,4 +1,4 @@
-#include "io/npy.hpp"
+#include "io/bytes/npy.hpp"
 
 #include <gtest/gtest.h>
 

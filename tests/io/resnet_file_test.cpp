@@ -1,11 +1,11 @@
 // Files of residual-network energies, which need no libtorch to be read and written.
-#include "io/resnet_file.hpp"
+#include "io/models/resnet_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "io/strict_json.hpp"
+#include "io/bytes/strict_json.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
 #include "test_files.hpp"

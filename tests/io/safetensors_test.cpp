@@ -1,4 +1,4 @@
-#include "io/safetensors.hpp"
+#include "io/models/safetensors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "io/strict_json.hpp"
+#include "io/bytes/strict_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-#include "io/byte_file.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

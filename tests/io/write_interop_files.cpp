@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "io/npy.hpp"
-#include "io/zip.hpp"
+#include "io/bytes/npy.hpp"
+#include "io/bytes/zip.hpp"
 #include "memory_draws.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"

@@ -1,9 +1,9 @@
-#include "io/zip.hpp"
+#include "io/bytes/zip.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "io/zip_layout.hpp"
+#include "io/bytes/zip_layout.hpp"
 #include "test_files.hpp"
 
 namespace saltus {

@@ -8,7 +8,7 @@
 
 #include "ebm_lesson.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/learn/ais_run.hpp"
+#include "saltus/anneal/ais_run.hpp"
 
 namespace saltus {
 namespace {

@@ -7,7 +7,7 @@
 #include "learn/ebm_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
-#include "saltus/learn/ais_run.hpp"
+#include "saltus/anneal/ais_run.hpp"
 #include "saltus/learn/likelihood.hpp"
 
 namespace saltus {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "bases.hpp"
+#include "anneal/bases.hpp"
 #include "conformance/sampler_settings.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"

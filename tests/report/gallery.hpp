@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "io/png.hpp"
+#include "io/bytes/png.hpp"
 #include "report/page.hpp"
 
 namespace saltus::report {

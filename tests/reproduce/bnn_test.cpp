@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "reproduce/bnn_cell.hpp"
-#include "reproduce/bnn_paper.hpp"
+#include "reproduce/bnn/cell.hpp"
+#include "reproduce/bnn/paper.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::reproduce::bnn {

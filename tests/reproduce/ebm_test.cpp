@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "learn/ebm_images.hpp"
-#include "reproduce/ebm_cell.hpp"
+#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/ebm/cell.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/adam.hpp"
 #include "saltus/target/bernoulli.hpp"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "reproduce/text_page.hpp"
+#include "reproduce/text/page.hpp"
 
 namespace saltus::reproduce::text {
 namespace {

@@ -7,7 +7,7 @@
 #include "cuda/chain_steps.hpp"
 #include "cuda/served.hpp"
 #include "fake_device.hpp"
-#include "saltus/learn/annealing.hpp"
+#include "saltus/anneal/annealing.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "small_targets.hpp"

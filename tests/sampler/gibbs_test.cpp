@@ -13,7 +13,7 @@
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "sampler/scan.hpp"
+#include "sampler/gibbs/scan.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

@@ -10,7 +10,7 @@
 #include "one_tile.hpp"
 #include "resume.hpp"
 #include "saltus/core/error.hpp"
-#include "sampler/surrogate.hpp"
+#include "sampler/informed/surrogate.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

@@ -1,5 +1,5 @@
 // Weights of sites in blocks of blocks against plain sums, and the balancing functions.
-#include "sampler/site_weights.hpp"
+#include "sampler/informed/site_weights.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "saltus/core/philox.hpp"
-#include "sampler/balancing.hpp"
+#include "sampler/informed/balancing.hpp"
 
 namespace saltus {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
-#include "saltus/io/data_folder.hpp"
+#include "reproduce/data/data_folder.hpp"
 #include "saltus/text/corpus.hpp"
 
 namespace saltus {

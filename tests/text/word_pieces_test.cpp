@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "io/real_data.hpp"
+#include "reproduce/real_data.hpp"
 #include "model_folders.hpp"
 #include "saltus/text/corpus.hpp"
 

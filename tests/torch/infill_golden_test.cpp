@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../text/model_folders.hpp"
+#include "text/model_folders.hpp"
 #include "saltus/torch/module.hpp"
 
 namespace saltus {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "io/resnet_file.hpp"
+#include "io/models/resnet_file.hpp"
 #include "io/test_files.hpp"
 #include "plain_resnet.hpp"
 #include "saltus/core/error.hpp"

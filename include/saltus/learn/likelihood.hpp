@@ -1,7 +1,7 @@
 // The log-likelihood of data: their mean log p less log Z, of which an interval is known.
 #pragma once
 
-#include "saltus/learn/ais.hpp"
+#include "saltus/anneal/ais.hpp"
 
 namespace saltus {
 

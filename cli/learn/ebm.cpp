@@ -1,0 +1,245 @@
+// saltus learn ebm: a deep energy of binary images, in a folder of its own.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "cli/interrupt.hpp"
+#include "io/bytes/file_lock.hpp"
+#include "io/bytes/new_file.hpp"
+#include "reproduce/data/ebm_images.hpp"
+#include "cli/learn/ebm.hpp"
+#include "cli/learn/ebm_options.hpp"
+#include "cli/learn/report.hpp"
+#include "cli/option_checks.hpp"
+#include "saltus/core/error.hpp"
+#include "reproduce/data/data_folder.hpp"
+#include "saltus/version.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// As 'saltus learn' tells of any iteration.
+LearningInfo told(const EbmInfo& info) {
+  LearningInfo t;
+  t.gap = -info.loss(), t.loss = info.loss(), t.difference = NAN;
+  t.acceptance = info.acceptance, t.proposed = info.proposed, t.changed = info.changed;
+  t.sampling_seconds = info.sampling_seconds, t.update_seconds = info.update_seconds;
+  return t;
+}
+
+class LearnEbm {
+ public:
+  explicit LearnEbm(LearnEbmRequest request)
+      : request_(std::move(request)),
+        images_(load_images(request_.dataset, data_folder(request_.data))) {
+    const std::string sum = sum_of(images_);
+    if (request_.resume && request_.data_sum != sum) {
+      throw DataError(request_.dataset + ": not the data that " + request_.setup.folder.string() +
+                      " learned from");
+    }
+    request_.data_sum = sum;
+    EbmSetup& setup = request_.setup;
+    setup.shape.height = images_.height, setup.shape.width = images_.width;
+    if (images_.valid.rows() == 0) setup.plan.validate_every = 0;
+    DeviceChoice choice{parse_device(request_.device), {}};
+    if (!request_.precision.empty()) choice.precision = parse_precision(request_.precision);
+    NetworkLearning learning = request_.network;
+    learning.threads = setup.plan.threads;
+    run_ = std::make_unique<EbmRun>(setup, images_, [&](ResnetEnergy start) {
+      return torch_module("learning a deep energy")
+          .learn_resnet(std::move(start), learning, choice);
+    });
+    make_folder();
+    claim();
+    if (request_.resume) run_->restore(read_checkpoint(EbmRun::checkpoint_in(setup.folder)));
+  }
+
+  // True when all iterations are done.
+  bool go() {
+    const EbmLearning& learning = run_->learning();
+    LearnProgress progress(learning.iteration(), request_.setup.plan.iterations);
+    LearnTotals totals;
+    totals.iterations = learning.iteration();
+    if (!learning.history().empty()) totals.recent = told(learning.history().back());
+    catch_interrupts();
+    const auto start = Clock::now();
+    const bool complete = run_->go(describe(request_), [&](const EbmRun::Now& now) {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      if (now.iteration) {
+        totals.add(told(*now.iteration));
+        progress.update(totals, seconds);
+      } else {
+        progress.tell(fmt::format("validation after {} iterations {:5.1f} %",
+                                  with_commas(learning.iteration()), 100 * now.validated),
+                      seconds);
+      }
+      return !signal_seen() && (request_.time_limit <= 0 || seconds < request_.time_limit);
+    });
+    progress.clear();
+    stop_catching_interrupts();
+    return complete;
+  }
+
+  void say_how_to_continue() const {
+    say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
+        "  saltus learn ebm --out {} --resume\n",
+        with_commas(run_->learning().iteration()), with_commas(request_.setup.plan.iterations),
+        request_.setup.folder.string(), shell_word(request_.setup.folder.string()));
+  }
+
+  void print(bool complete) const {
+    if (request_.json) {
+      show_json(summary(complete));
+    } else {
+      print_text();
+    }
+  }
+
+ private:
+  void make_folder() const {
+    const std::filesystem::path& folder = request_.setup.folder;
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure || !std::filesystem::is_directory(folder)) {
+      throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(),
+                                  failure ? failure.message() : "there is a file of this name"),
+                      true);
+    }
+    check_writable(EbmRun::checkpoint_in(folder));
+  }
+
+  // One learning at a time in a folder, and none on top of another.
+  void claim() {
+    const std::filesystem::path file = EbmRun::checkpoint_in(request_.setup.folder);
+    lock_ = std::make_unique<FileLock>(file);
+    if (!request_.resume && std::filesystem::exists(file)) {
+      throw UsageError(request_.setup.folder.string() +
+                       " holds an earlier learning: go on with --resume, or name a new folder");
+    }
+    remove_abandoned(file);
+  }
+
+  void print_text() const {
+    const EbmLearning& learning = run_->learning();
+    const EbmSetup& setup = run_->setup();
+    const auto row = [](const char* name, const std::string& value) {
+      show("{:<12} {}\n", name, value);
+    };
+    const auto count = [](auto n) { return with_commas(static_cast<std::uint64_t>(n)); };
+    row("model", fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
+                             setup.shape.height, setup.shape.width, setup.shape.channels,
+                             setup.shape.blocks, count(parameter_count(setup.shape))));
+    row("data", fmt::format("{}, {} images{}", request_.dataset, count(images_.train.rows()),
+                            images_.grey ? ", bits drawn anew for every batch" : ""));
+    row("method", fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
+                              count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
+    row("learned",
+        fmt::format("{} iterations, {} times through the data", count(learning.iteration()),
+                    short_number(learning.batches().epochs(learning.iteration()))));
+    if (!learning.history().empty()) {
+      const EbmInfo& now = learning.history().back();
+      row("time", fmt::format("{}; sampling {} ms, update {} ms per iteration",
+                              duration(now.seconds), short_number(1e3 * now.sampling_seconds),
+                              short_number(1e3 * now.update_seconds)));
+      row("now", fmt::format("loss {}  acceptance {:.3f}  changes {:.1f}", short_number(now.loss()),
+                             now.acceptance, now.changed));
+    }
+    if (const Validation* best = learning.best()) {
+      row("validation",
+          fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, {:.0f} of {} "
+                      "chains) after {} iterations",
+                      best->log_likelihood(), best->standard_error, best->ess,
+                      setup.plan.validation_chains, count(best->iteration)));
+    }
+    if (const std::string why = doubts(); !why.empty()) row("warning", why);
+    row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
+  }
+
+  // What the last iterations say against the model.
+  std::string doubts() const {
+    if (run_->learning().history().empty()) return "";
+    const EbmInfo& now = run_->learning().history().back();
+    if (now.stands_still()) return "the chains stand still: nothing more is learned";
+    if (now.runs_away()) return "the loss has run away: the chains do not follow the model";
+    return "";
+  }
+
+  nlohmann::ordered_json summary(bool complete) const {
+    const EbmLearning& learning = run_->learning();
+    const EbmSetup& setup = run_->setup();
+    nlohmann::ordered_json j;
+    j["model"] = "resnet-ebm";
+    j["shape"] = {setup.shape.height, setup.shape.width};
+    j["channels"] = setup.shape.channels;
+    j["blocks"] = setup.shape.blocks;
+    j["network_parameters"] = parameter_count(setup.shape);
+    j["dataset"] = request_.dataset;
+    j["rows"] = images_.train.rows();
+    j["redrawn"] = images_.grey;
+    j["sampler"] = setup.sampler;
+    j["parameters"] = parameters_json(learning.sampler().parameters());
+    j["batch"] = setup.plan.batch;
+    j["buffer"] = setup.plan.buffer;
+    j["steps"] = setup.plan.steps;
+    j["lr"] = setup.plan.rate;
+    j["lr_warmup"] = setup.plan.rate_warmup;
+    j["average_decay"] = request_.network.average_decay;
+    j["energy_penalty"] = request_.network.energy_penalty;
+    j["seed"] = setup.plan.seed;
+    j["device"] = request_.device;
+    j["iterations"] = learning.iteration();
+    const EbmInfo now = learning.history().empty() ? EbmInfo{} : learning.history().back();
+    j["loss"] = json_number(now.loss());
+    j["acceptance_rate"] = json_number(now.acceptance);
+    j["proposed_changes"] = json_number(now.proposed);
+    j["changes"] = json_number(now.changed);
+    j["seconds"] = json_number(now.seconds);
+    j["seconds_per_iteration"] = {{"sampling", json_number(now.sampling_seconds)},
+                                  {"update", json_number(now.update_seconds)}};
+    j["best_validation"] = nullptr;
+    if (const Validation* best = learning.best()) {
+      j["best_validation"] = {{"iteration", best->iteration},
+                              {"log_likelihood", json_number(best->log_likelihood())},
+                              {"log_z", json_number(best->log_z)},
+                              {"standard_error", json_number(best->standard_error)},
+                              {"ess", json_number(best->ess)}};
+    }
+    j["validations"] = learning.validations().size();
+    j["warning"] = nullptr;
+    if (const std::string why = doubts(); !why.empty()) j["warning"] = why;
+    j["out"] = setup.folder.string();
+    j["complete"] = complete;
+    j["version"] = version();
+    return j;
+  }
+
+  LearnEbmRequest request_;
+  ImageSet images_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<EbmRun> run_;
+};
+
+int learn_ebm(LearnEbmRequest request) {
+  LearnEbm learn(std::move(request));
+  const bool complete = learn.go();
+  if (!complete) learn.say_how_to_continue();
+  learn.print(complete);
+  return complete || !signal_seen() ? ok : 128 + signal_seen();
+}
+
+}  // namespace
+
+void add_learn_ebm(CLI::App& learn, int& status) {
+  CLI::App* command = learn.add_subcommand("ebm", "Deep energy of binary images (needs libtorch)");
+  auto options = std::make_shared<LearnEbmOptions>(*command);
+  command->callback([options, &status] { status = learn_ebm(options->request()); });
+}
+
+}  // namespace saltus::cli

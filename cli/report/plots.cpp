@@ -1,0 +1,447 @@
+#include "cli/report/plots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "io/bytes/png.hpp"
+#include "report/run_series.hpp"
+#include "saltus/io/images.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+using report::Cell;
+using report::Plot;
+using report::Series;
+
+constexpr std::size_t kTableRows = 200;
+constexpr int kChainLines = 4;  // more lines than that hide one another
+constexpr std::size_t kLinePoints = 800;
+constexpr std::size_t kScatterPoints = 1500;
+constexpr int kBoxes = 16;
+constexpr std::size_t kBars = 40;
+constexpr int kPictures = 15;
+constexpr int kPictureSide = 256;
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+std::string name_of(const RunPage& run, int coordinate) {
+  return coordinate_name(coordinate, run.draws.info().shape);
+}
+
+std::string counted(std::size_t n, const char* thing) {
+  return fmt::format("{} {}{}", with_commas(n), thing, n == 1 ? "" : "s");
+}
+
+Cell fixed(double v, int digits) {
+  if (!std::isfinite(v)) return {v, std::isnan(v) ? "-" : "inf"};
+  return {v, fmt::format("{:.{}f}", v, digits)};
+}
+
+Cell whole(double v) {
+  return {v, rounded(v)};
+}
+
+template <class F>
+std::vector<double> column(const RunPage& run, F&& of) {
+  std::vector<double> values;
+  for (const CoordinateSummary& s : run.summaries) values.push_back(of(s));
+  return values;
+}
+
+int chains_drawn(const RunPage& run) {
+  return std::min(run.draws.chains(), kChainLines);
+}
+
+std::string which_chains(const RunPage& run, int drawn) {
+  if (drawn == run.draws.chains()) return drawn == 1 ? "the chain" : "each chain";
+  return fmt::format("the first {} of {} chains", drawn,
+                     with_commas(static_cast<std::uint64_t>(run.draws.chains())));
+}
+
+std::string windows_text(std::size_t window) {
+  return window == 1 ? "" : fmt::format(", averaged over windows of {} draws", with_commas(window));
+}
+
+// Means over windows as a line: a mean stands at the middle of its window.
+Series window_series(std::string name, std::vector<double> means, std::size_t window,
+                     std::size_t draws) {
+  Series series;
+  series.name = std::move(name);
+  for (std::size_t w = 0; w < means.size(); ++w) {
+    const std::size_t first = w * window, last = std::min(draws, first + window);
+    series.x.push_back(static_cast<double>(first + last - 1) / 2 + 1);
+  }
+  series.y = std::move(means);
+  return series;
+}
+
+std::string chain_name(int chain) {
+  return fmt::format("chain {}", chain + 1);
+}
+
+// ---- Traces
+
+bool all_nan(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
+// Every draw of a short chain; the means and extremes of windows of a long one.
+Series logp_series(int chain, const std::vector<double>& logp, std::size_t window) {
+  Series series = report::over_windows(logp, window);
+  series.name = chain_name(chain);
+  if (window == 1) series.low = series.high = {};
+  return series;
+}
+
+// False when the file has no log p.
+bool add_logp(const RunPage& run) {
+  Plot trace{.title = "log p", .x_label = "draw", .y_label = "log p"};
+  Plot boxes{.title = "log p of each chain", .kind = Plot::Kind::box, .y_label = "log p"};
+  boxes.series.resize(1);
+  boxes.series[0].name = "log p";
+  const std::size_t window = run.draws.draws() <= kLinePoints ? 1 : run.draws.draws() / 200;
+  const int boxed = std::min(run.draws.chains(), kBoxes), drawn = chains_drawn(run);
+  for (int chain = 0; chain < boxed; ++chain) {
+    const std::vector<double> logp = report::read_logp(run.draws, chain);
+    if (chain == 0 && all_nan(logp)) return false;
+    boxes.categories.push_back(std::to_string(chain + 1));
+    boxes.series[0].boxes.push_back(report::box_of(logp));
+    if (chain >= drawn) continue;
+    trace.series.push_back(logp_series(chain, logp, window));
+  }
+  std::vector<double> medians;
+  for (const report::Box& box : boxes.series[0].boxes) medians.push_back(box.median);
+  trace.summary = fmt::format(
+      "log p along {}{}. Chains that have mixed look alike and show no drift.",
+      which_chains(run, drawn),
+      window == 1
+          ? ""
+          : fmt::format(": mean, least and greatest of every {} draws", with_commas(window)));
+  boxes.x_label = "chain";
+  const std::string from = short_number(least(medians)), to = short_number(largest(medians));
+  boxes.summary = fmt::format(
+      "Median, quartiles and spread of log p in {}. {}.", which_chains(run, boxed),
+      from == to ? "All medians are " + from : "The medians lie between " + from + " and " + to);
+  run.page.plot(trace);
+  if (boxed > 1) run.page.plot(boxes);
+  return true;
+}
+
+void add_acceptance(const RunPage& run, std::size_t window) {
+  Plot plot{.title = "Acceptance", .x_label = "draw", .y_label = "acceptance probability"};
+  plot.y_to = 1;
+  double lowest = 1, sum = 0;
+  std::size_t count = 0;
+  for (int chain = 0; chain < chains_drawn(run); ++chain) {
+    std::vector<double> means = report::acceptance_means(run.draws, chain, window);
+    for (const double m : means) {
+      lowest = std::min(lowest, m);
+      sum += m;
+      ++count;
+    }
+    plot.series.push_back(
+        window_series(chain_name(chain), std::move(means), window, run.draws.draws()));
+  }
+  if (lowest >= 1) {
+    run.page.paragraph("Every step was accepted with probability 1, so there is no plot of it.");
+    return;
+  }
+  plot.summary = fmt::format(
+      "Acceptance probability along {}{}. It is {:.3f} on average and {:.3f} at its lowest.",
+      which_chains(run, chains_drawn(run)), windows_text(window), sum / static_cast<double>(count),
+      lowest);
+  run.page.plot(plot);
+}
+
+void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
+  for (std::size_t i = 0; i < run.shown.size(); ++i) {
+    const int coordinate = run.shown[i];
+    const CoordinateSummary& s = run.summaries[at(coordinate)];
+    Plot plot{.title = "Trace of " + name_of(run, coordinate),
+              .x_label = "draw",
+              .y_label = columns.window == 1 ? "value" : "mean value"};
+    for (std::size_t chain = 0; chain < columns.means[i].size(); ++chain) {
+      plot.series.push_back(window_series(chain_name(static_cast<int>(chain)),
+                                          columns.means[i][chain], columns.window,
+                                          run.draws.draws()));
+    }
+    plot.summary = fmt::format("{} along {}{}. ESS {}, R-hat {}.", name_of(run, coordinate),
+                               which_chains(run, chains_drawn(run)), windows_text(columns.window),
+                               rounded(s.ess_bulk), fixed(s.rhat, 4).text);
+    run.page.plot(plot);
+  }
+}
+
+// ---- Coordinates
+
+std::string level_text(const DrawsInfo& info, std::size_t level) {
+  return fmt::format("{:.6g}", info.first_value + info.spacing * static_cast<double>(level));
+}
+
+// The levels that occur, a few of them together where there are many.
+struct Bins {
+  std::size_t first = 0, width = 1, count = 0;
+};
+
+Bins bins_of(const std::vector<std::vector<std::uint64_t>>& counts) {
+  std::size_t low = counts[0].size(), high = 0;
+  for (const auto& of_levels : counts) {
+    for (std::size_t k = 0; k < of_levels.size(); ++k) {
+      if (of_levels[k] == 0) continue;
+      low = std::min(low, k);
+      high = std::max(high, k);
+    }
+  }
+  if (counts[0].size() <= kBars) return {0, 1, counts[0].size()};
+  const std::size_t width = (high - low) / kBars + 1;
+  return {low, width, (high - low) / width + 1};
+}
+
+void add_levels(const RunPage& run, const report::Columns& columns) {
+  const DrawsInfo& info = run.draws.info();
+  const Bins bins = bins_of(columns.counts);
+  Plot plot{.title = "Values",
+            .kind = Plot::Kind::bars,
+            .x_label = "value",
+            .y_label = "share of the draws"};
+  for (std::size_t b = 0; b < bins.count; ++b) {
+    const std::size_t first = bins.first + b * bins.width;
+    plot.categories.push_back(bins.width == 1 ? level_text(info, first)
+                                              : level_text(info, first) + " to " +
+                                                    level_text(info, first + bins.width - 1));
+  }
+  const double total =
+      static_cast<double>(run.draws.chains()) * static_cast<double>(run.draws.draws());
+  for (std::size_t i = 0; i < run.shown.size(); ++i) {
+    Series series;
+    series.name = name_of(run, run.shown[i]);
+    series.y.resize(bins.count);
+    for (std::size_t k = bins.first; k < columns.counts[i].size(); ++k) {
+      const std::size_t b = (k - bins.first) / bins.width;
+      if (b < bins.count) series.y[b] += static_cast<double>(columns.counts[i][k]) / total;
+    }
+    plot.series.push_back(std::move(series));
+  }
+  plot.summary = fmt::format("How often {} had each value, in all {}.",
+                             run.shown.size() == 1 ? "the coordinate" : "these coordinates",
+                             counted(static_cast<std::size_t>(total), "draw"));
+  run.page.plot(plot);
+}
+
+void add_means(const RunPage& run) {
+  Plot plot{.title = "Mean of each coordinate",
+            .kind = Plot::Kind::scatter,
+            .x_label = "coordinate",
+            .y_label = "mean"};
+  Series series;
+  series.name = "mean ± 2 MCSE";
+  for (const std::size_t i : report::evenly_spread(run.summaries.size(), kScatterPoints)) {
+    const CoordinateSummary& s = run.summaries[i];
+    series.x.push_back(static_cast<double>(i));
+    series.y.push_back(s.mean);
+    series.low.push_back(s.mean - 2 * s.mcse);
+    series.high.push_back(s.mean + 2 * s.mcse);
+  }
+  const auto means = column(run, [](auto& s) { return s.mean; });
+  plot.summary = fmt::format(
+      "The means of {} with two standard errors to both sides. They lie between {} and {}.",
+      series.x.size() < run.summaries.size()
+          ? fmt::format("{} of {} coordinates", with_commas(series.x.size()),
+                        with_commas(run.summaries.size()))
+          : counted(run.summaries.size(), "coordinate"),
+      short_number(least(means)), short_number(largest(means)));
+  plot.series.push_back(std::move(series));
+  run.page.plot(plot);
+}
+
+// The worst coordinates, and an even spread over the others.
+std::vector<int> for_scatter(const RunPage& run) {
+  std::vector<int> some;
+  for (const std::size_t i : report::evenly_spread(run.by_ess.size(), kScatterPoints)) {
+    some.push_back(run.by_ess[i]);
+  }
+  return some;
+}
+
+void add_quality(const RunPage& run) {
+  Plot plot{.title = "ESS and R-hat of each coordinate",
+            .kind = Plot::Kind::scatter,
+            .x_label = "ESS bulk",
+            .y_label = "R-hat",
+            .log_x = true};
+  Series series;
+  series.name = "R-hat";
+  for (const int i : for_scatter(run)) {
+    const CoordinateSummary& s = run.summaries[at(i)];
+    if (!std::isfinite(s.ess_bulk) || !std::isfinite(s.rhat)) continue;
+    series.x.push_back(s.ess_bulk);
+    series.y.push_back(s.rhat);
+  }
+  if (series.x.size() < 2) return;
+  plot.y_from = 1;
+  plot.y_to = 1.01;
+  const auto ess = column(run, [](auto& s) { return s.ess_bulk; });
+  plot.summary = fmt::format(
+      "To the right and low is good. ESS runs from {} to {}; R-hat is at most {}, and above 1.01 "
+      "the chains have not mixed.",
+      rounded(least(ess)), rounded(largest(ess)),
+      fixed(largest(column(run, [](auto& s) { return s.rhat; })), 4).text);
+  plot.series.push_back(std::move(series));
+  run.page.plot(plot);
+}
+
+// ---- Pictures
+
+struct Picture {
+  int rows = 0, cols = 0;
+};
+
+// A model on a rectangle, or one whose size is that of a square picture.
+std::optional<Picture> picture_of(const Draws& draws) {
+  constexpr int smallest_guess = 64;  // a square number below that is more likely a coincidence
+  const std::vector<int>& shape = draws.info().shape;
+  if (shape.size() == 2 && shape[0] > 1 && shape[1] > 1) return Picture{shape[0], shape[1]};
+  if (shape.size() > 1 && !(shape.size() == 2 && std::min(shape[0], shape[1]) == 1)) {
+    return std::nullopt;
+  }
+  const int side = static_cast<int>(std::lround(std::sqrt(draws.dim())));
+  if (draws.dim() < smallest_guess || side * side != draws.dim()) return std::nullopt;
+  return Picture{side, side};
+}
+
+// Levels (not necessarily whole) as grey, `top` being white. Large pictures are averaged over
+// squares of pixels.
+std::vector<std::byte> png_of(Picture p, const std::vector<double>& levels, double top) {
+  const int block = (std::max(p.rows, p.cols) + kPictureSide - 1) / kPictureSide;
+  const int rows = (p.rows + block - 1) / block, cols = (p.cols + block - 1) / block;
+  std::vector<double> sums(at(rows) * at(cols)), counts(sums.size());
+  for (int r = 0; r < p.rows; ++r) {
+    for (int c = 0; c < p.cols; ++c) {
+      const std::size_t to = at(r / block) * at(cols) + at(c / block);
+      sums[to] += levels[at(r) * at(p.cols) + at(c)];
+      counts[to] += 1;
+    }
+  }
+  std::vector<std::uint8_t> grey(sums.size());
+  for (std::size_t i = 0; i < grey.size(); ++i) {
+    const double share = std::clamp(sums[i] / counts[i] / std::max(top, 1.0), 0.0, 1.0);
+    grey[i] = static_cast<std::uint8_t>(std::lround(255 * share));
+  }
+  return encode_png(grey, cols, rows);
+}
+
+std::vector<double> last_state(const Draws& draws, int chain) {
+  std::vector<Symbol> x(at(draws.dim()));
+  draws.read_states(chain, draws.draws() - 1, {x.data(), 1, draws.dim(), draws.dim()});
+  return {x.begin(), x.end()};
+}
+
+}  // namespace
+
+void add_table(const RunPage& run) {
+  report::Table table;
+  const std::size_t rows = std::min(kTableRows, run.by_ess.size());
+  table.caption =
+      rows < run.by_ess.size()
+          ? fmt::format("The {} of {} coordinates with the smallest effective sample size", rows,
+                        with_commas(run.by_ess.size()))
+          : std::string("Every coordinate, the smallest effective sample size first");
+  table.columns = {"", "ESS bulk", "R-hat", "mean", "sd", "MCSE", "ESS tail"};
+  for (std::size_t r = 0; r < rows; ++r) {
+    const CoordinateSummary& s = run.summaries[at(run.by_ess[r])];
+    table.rows.push_back({name_of(run, run.by_ess[r]), whole(s.ess_bulk), fixed(s.rhat, 4),
+                          fixed(s.mean, 5), fixed(s.sd, 5), fixed(s.mcse, 5), whole(s.ess_tail)});
+  }
+  const auto worst = [&](auto of) { return largest(column(run, of)); };
+  table.foot = {{"worst of all", whole(least(column(run, [](auto& s) { return s.ess_bulk; }))),
+                 fixed(worst([](auto& s) { return s.rhat; }), 4), "", "",
+                 fixed(worst([](auto& s) { return s.mcse; }), 5),
+                 whole(least(column(run, [](auto& s) { return s.ess_tail; })))}};
+  run.page.table(table);
+}
+
+void add_traces(const RunPage& run) {
+  run.page.heading("Along the chains");
+  const report::Columns columns = report::read_columns(run.draws, run.shown, chains_drawn(run));
+  if (!add_logp(run)) run.page.paragraph("The file has no log p.");
+  add_coordinate_traces(run, columns);
+  add_acceptance(run, columns.window);
+  run.page.heading("Coordinates");
+  if (run.summaries.size() > 1) add_means(run);
+  add_quality(run);
+  add_levels(run, columns);
+}
+
+void add_autocorrelation(const RunPage& run) {
+  if (run.draws.draws() < 4) return;
+  const int worst = run.by_ess[0];
+  const Chains held = report::held_column(run.draws, worst);
+  const double total =
+      static_cast<double>(run.draws.chains()) * static_cast<double>(run.draws.draws());
+  const auto lags = report::lags_for(total / run.summaries[at(worst)].ess_bulk, held.draws);
+  Plot plot{.title = "Autocorrelation", .x_label = "lag in draws", .y_label = "autocorrelation"};
+  plot.y_to = 1;
+  const auto add = [&](const std::string& name, const Chains& chains) {
+    Series series;
+    series.name = name;
+    series.x.assign(lags.begin(), lags.end());
+    series.y = report::autocorrelation(chains, lags);
+    if (!all_nan(series.y)) plot.series.push_back(std::move(series));
+  };
+  add(name_of(run, worst), held);
+  add("log p", report::logp_chains(run.draws));
+  if (plot.series.empty()) return;
+  plot.summary = fmt::format(
+      "How alike draws are that lie some draws apart, for the coordinate with the smallest ESS and "
+      "for log p. At lag {} it is",
+      lags.size() > 1 ? lags[1] : 0);
+  for (const Series& s : plot.series) {
+    plot.summary += fmt::format("{} {:.3f} ({})", &s == plot.series.data() ? "" : " and",
+                                s.y[lags.size() > 1 ? 1 : 0], s.name);
+  }
+  plot.summary += ".";
+  run.page.plot(plot);
+}
+
+void add_pictures(const RunPage& run) {
+  const std::optional<Picture> picture = picture_of(run.draws);
+  if (!picture) return;
+  if (!can_write_png()) return;
+  const DrawsInfo& info = run.draws.info();
+  const int count = std::min(run.draws.chains(), kPictures);
+  std::vector<std::vector<double>> states;
+  double top = info.levels <= 256 ? info.levels - 1 : 0;
+  for (int chain = 0; chain < count; ++chain) {
+    states.push_back(last_state(run.draws, chain));
+    // Of an unbounded model's many levels few occur.
+    if (info.levels > 256)
+      top = std::max(top, *std::max_element(states.back().begin(), states.back().end()));
+  }
+  std::vector<double> means;
+  for (const CoordinateSummary& s : run.summaries) {
+    means.push_back((s.mean - info.first_value) / info.spacing);
+  }
+  const std::string size = fmt::format("{} × {}", picture->rows, picture->cols);
+  std::vector<report::Image> images = {
+      {png_of(*picture, means, top), "The mean of all draws, " + size, "mean of all draws"}};
+  for (int chain = 0; chain < count; ++chain) {
+    images.push_back({png_of(*picture, states[at(chain)], top),
+                      fmt::format("The last draw of {}, {}", chain_name(chain), size),
+                      fmt::format("{}, last draw", chain_name(chain))});
+  }
+  run.page.heading("Pictures");
+  run.page.images(fmt::format("States as pictures of {}: black is {}, white {}.", size,
+                              short_number(info.first_value),
+                              short_number(info.first_value + info.spacing * top)),
+                  images);
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,196 @@
+// saltus report: a saved run as a page with charts.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "cli/option_checks.hpp"
+#include "report/machine.hpp"
+#include "report/page.hpp"
+#include "cli/report/plots.hpp"
+#include "reproduce/saved.hpp"
+#include "cli/run_files.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/io/draw_files.hpp"
+#include "saltus/version.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+
+namespace saltus::cli {
+namespace {
+
+using report::Fact;
+
+struct ReportRequest {
+  std::string file, out, title;
+  int max_coordinates = 4;
+};
+
+std::filesystem::path place_of(const ReportRequest& request) {
+  if (!request.out.empty()) return request.out;
+  return std::filesystem::path(request.file).replace_extension(".html");
+}
+
+std::string attribute(const DrawsInfo& info, const std::string& name) {
+  const auto found = info.attributes.find(name);
+  return found == info.attributes.end() ? "" : found->second;
+}
+
+// As the file has it, or what the file lets one say.
+Fact command_of(const Draws& draws) {
+  const DrawsInfo& info = draws.info();
+  const std::string command = attribute(info, "command"), seed = attribute(info, "seed");
+  if (!command.empty()) return {"Command", command, true};
+  if (seed.empty() || info.sampler.empty()) return {"Command", "not in the file"};
+  return {"Command",
+          fmt::format("saltus sample model.json --sampler {} --chains {} --draws {} --seed {}",
+                      shell_word(info.sampler), draws.chains(), draws.draws(), shell_word(seed)),
+          true, "(warm-up, thinning and settings are not in the file)"};
+}
+
+std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
+  const DrawsInfo& info = draws.info();
+  const auto dim = static_cast<std::uint64_t>(draws.dim());
+  std::vector<Fact> facts = {{"Draws", request.file, true}};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) facts.push_back({name, value});
+  };
+  add("Model", info.model);
+  add("Size", fmt::format("{} coordinate{}{}, {} levels", with_commas(dim), dim == 1 ? "" : "s",
+                          info.shape.size() > 1 ? " (" + shape_text(info.shape) + ")" : "",
+                          with_commas(static_cast<std::uint64_t>(info.levels))));
+  add("Sampler", info.sampler);
+  if (info.step_size > 0) add("Step size", short_number(info.step_size));
+  add("Run",
+      fmt::format("{} chain{} × {} draws", with_commas(static_cast<std::uint64_t>(draws.chains())),
+                  draws.chains() == 1 ? "" : "s", with_commas(draws.draws())));
+  add("Seed", attribute(info, "seed"));
+  add("Sampled by",
+      attribute(info, "version").empty() ? "" : "saltus " + attribute(info, "version"));
+  add("Machine", attribute(info, "machine"));
+  facts.push_back(command_of(draws));
+  add("This page", fmt::format("saltus {} on {}", version(), report::this_machine()));
+  return facts;
+}
+
+// Coordinates that never changed come last: they have no effective sample size.
+std::vector<int> by_ess(const std::vector<CoordinateSummary>& all) {
+  std::vector<int> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](int i) { return all[static_cast<std::size_t>(i)].ess_bulk; };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const double x = key(a), y = key(b);
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return x < y;
+  });
+  return order;
+}
+
+// The worst ones, and a middling one to compare them with.
+std::vector<int> coordinates_to_show(const std::vector<int>& order, int most) {
+  const std::size_t n = std::min(order.size(), static_cast<std::size_t>(most));
+  std::vector<int> shown(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n));
+  if (n > 1 && n < order.size()) shown.back() = order[std::max(n - 1, order.size() / 2)];
+  return shown;
+}
+
+void add_verdict(const Draws& draws, const std::vector<CoordinateSummary>& all,
+                 report::Page& page) {
+  std::vector<double> ess, rhat;
+  std::size_t constant = 0;
+  for (const CoordinateSummary& s : all) {
+    ess.push_back(s.ess_bulk);
+    rhat.push_back(s.rhat);
+    if (std::isnan(s.ess_bulk)) ++constant;
+  }
+  page.paragraph(
+      fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.",
+                  rounded(least(ess)), rounded(median(ess)),
+                  std::isnan(largest(rhat)) ? "-" : fmt::format("{:.4f}", largest(rhat))));
+  if (largest(rhat) > 1.01) {
+    page.warning("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.");
+  }
+  if (!draws.info().exact) {
+    page.warning("The sampler is not exact: its draws follow a slightly different distribution.");
+  }
+  if (constant > 0) {
+    page.paragraph(
+        fmt::format("{} of {} coordinates never changed, or have too few draws: they "
+                    "have neither ESS nor R-hat.",
+                    with_commas(constant), with_commas(all.size())));
+  }
+}
+
+void fill(const ReportRequest& request, const Draws& draws, report::Page& page) {
+  page.facts(facts_of(request, draws));
+  if (const std::string model = attribute(draws.info(), "model_json"); !model.empty()) {
+    page.folded("The model, as a file (model.json)", model);
+  }
+  if (draws.draws() == 0) return page.paragraph("The file holds no draws.");
+  const std::vector<CoordinateSummary> all = summarise(draws, true);
+  const std::vector<int> order = by_ess(all);
+  const RunPage run{draws, all, order, coordinates_to_show(order, request.max_coordinates), page};
+  page.heading("What the draws are worth");
+  add_verdict(draws, all, page);
+  add_table(run);
+  add_traces(run);
+  add_autocorrelation(run);
+  add_pictures(run);
+}
+
+// A folder of `saltus reproduce`: its page, made anew.
+void report_experiment(const ReportRequest& request) {
+  std::filesystem::path place = request.out;
+  if (request.out.empty()) place = std::filesystem::path(request.file) / "page.html";
+  if (!request.title.empty()) throw UsageError("--title is for draws; an experiment has its own");
+  const reproduce::Saved saved = reproduce::read_results(request.file);
+  FileRoles roles;
+  for (const char* name : {"results.json", "curves.json"}) {
+    roles.reads(name, std::filesystem::path(request.file) / name);
+  }
+  roles.writes("--out", place);
+  reproduce::write_page(saved.results, saved.made, place);
+  show("{}\n", place.string());
+}
+
+void make_report(const ReportRequest& request) {
+  if (!report::pages_built()) throw UsageError("this saltus was built without pages");
+  if (std::filesystem::is_directory(request.file)) return report_experiment(request);
+  const auto draws = open_draws(request.file);
+  const std::filesystem::path place = place_of(request);
+  FileRoles roles;
+  roles.reads("the draws", request.file);
+  roles.writes("--out", place);
+  const std::string& model = draws->info().model;
+  report::Page page(!request.title.empty() ? request.title
+                    : model.empty()        ? "Draws in " + request.file
+                                           : model + " with " + draws->info().sampler);
+  fill(request, *draws, page);
+  page.write(place);
+  show("{}\n", place.string());
+}
+
+}  // namespace
+
+void add_report(CLI::App& program, int&) {
+  CLI::App* command = program.add_subcommand("report", "A saved run as a page with charts");
+  auto request = std::make_shared<ReportRequest>();
+  command
+      ->add_option("FILE", request->file,
+                   "Draws (.nc, .npz or .csv), or a folder that saltus reproduce has made")
+      ->required();
+  command->add_option("--out", request->out,
+                      "The page (default: FILE with the ending .html; FOLDER/page.html)");
+  command->add_option("--title", request->title, "Title of the page");
+  command
+      ->add_option("--max-coordinates", request->max_coordinates,
+                   "Coordinates with plots of their own, those with the smallest ESS first")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 50));
+  command->callback([request] { make_report(*request); });
+}
+
+}  // namespace saltus::cli

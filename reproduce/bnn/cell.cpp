@@ -1,0 +1,232 @@
+#include "reproduce/bnn/cell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include "io/bytes/byte_file.hpp"
+#include "reproduce/chains.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/target/binary_network.hpp"
+
+namespace saltus::reproduce::bnn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kTemperature = 100;  // of the released code: logp = -100 mean (f - y)^2
+
+// The target of the chains, where they run, and what measures their networks there.
+class Networks {
+ public:
+  Networks(const RegressionSet& set, const Scale& scale, int batch, Device device)
+      : whole_(set.train, {scale.hidden, kTemperature, 0}),
+        sampled_(whole_, {scale.hidden, kTemperature, batch}) {
+    if (device == Device::cpu) return;
+    const TorchModule& module = torch_module("--device cuda");
+    device_sampled_ = module.on_cuda(sampled_);
+    if (batch > 0) device_whole_ = module.on_cuda(whole_);
+  }
+
+  const Target& target() const {
+    if (device_sampled_) return *device_sampled_;
+    return sampled_;
+  }
+
+  // The mean over networks of logp on all rows of data, over the temperature.
+  double log_likelihood(Rows<const Symbol> x, ThreadPool& pool) const {
+    std::vector<double> logp(static_cast<std::size_t>(x.rows));
+    if (device_whole_) {
+      Scratch scratch;
+      device_whole_->evaluate({0, 0, scratch}, x, logp.data(), {});
+    } else {
+      std::vector<Scratch> scratch(static_cast<std::size_t>(pool.threads()));
+      pool.for_each(x.rows, [&](int r, int thread) {
+        const At at{0, 0, scratch[static_cast<std::size_t>(thread)]};
+        whole_.evaluate(at, {x[r], 1, x.cols, x.stride}, &logp[static_cast<std::size_t>(r)], {});
+      });
+    }
+    return mean_likelihood(logp);
+  }
+  static double mean_likelihood(std::span<const double> logp) {
+    return measured(logp).mean / kTemperature;
+  }
+
+  double test_rmse(Rows<const Symbol> x, const RegressionRows& test, ThreadPool& pool) const {
+    const auto* on_device = dynamic_cast<const NetworkPredictions*>(device_sampled_.get());
+    const NetworkPredictions* network = &whole_;
+    if (on_device) network = on_device;
+    const RowBuffer<float> f(x.rows, test.rows());
+    network->predict(x, test, f.view(), pool);
+    double sum = 0;
+    for (int k = 0; k < test.rows(); ++k) {
+      double mean = 0;
+      for (int r = 0; r < x.rows; ++r) mean += double{f.view()[r][k]} / x.rows;
+      const double miss = mean - double{test.y[static_cast<std::size_t>(k)]};
+      sum += miss * miss;
+    }
+    return std::sqrt(sum / test.rows());
+  }
+
+ private:
+  BinaryNetwork whole_, sampled_;
+  std::unique_ptr<Target> device_sampled_, device_whole_;
+};
+
+// Sums over steps, by chain: chains run on several threads.
+class Watch final : public StepObserver {
+ public:
+  Watch(int chains, bool want_logp)
+      : acceptance(static_cast<std::size_t>(chains)),
+        changed(acceptance),
+        logp(acceptance),
+        want_logp_(want_logp) {}
+
+  std::vector<double> acceptance, changed, logp;
+
+  void begin(std::uint64_t steps) { last_ = steps - 1; }
+  void forget() {
+    std::fill(acceptance.begin(), acceptance.end(), 0.0);
+    std::fill(changed.begin(), changed.end(), 0.0);
+  }
+
+  bool wants_logp(std::uint64_t step) const override { return want_logp_ && step == last_; }
+  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
+    for (int r = 0; r < tile.rows(); ++r) {
+      const std::size_t chain = tile.first_chain + static_cast<std::size_t>(r);
+      acceptance[chain] += info[static_cast<std::size_t>(r)].acceptance;
+      changed[chain] += info[static_cast<std::size_t>(r)].changed;
+      if (wants_logp(step)) logp[chain] = tile.logp[r];
+    }
+  }
+
+ private:
+  bool want_logp_;
+  std::uint64_t last_ = 0;
+};
+
+Settings settings_of(const Entrant& entrant) {
+  if (entrant.sampler == "gibbs") return {{"scan", "random"}};
+  if (entrant.sampler == "gwg") return {{"flips", "1"}};
+  return {{"step_size", fmt::format("{:g}", entrant.alpha)}};
+}
+
+}  // namespace
+
+Scale scale_of(const std::string& set, bool quick) {
+  if (quick) return {10, 100, 201, 20};
+  return {50, set == "blog" ? 100 : 500, 1001, 5};
+}
+
+std::vector<Entrant> entrants(const std::vector<double>& alphas) {
+  std::vector<Entrant> list = {{"Gibbs", "gibbs"}, {"GWG", "gwg"}};
+  for (const double alpha : alphas) {
+    const std::string with = alpha == kPaperAlpha ? "" : fmt::format(" {:g}", alpha);
+    list.push_back({"DULA" + with, "dula", alpha});
+    list.push_back({"DMALA" + with, "dmala", alpha});
+    for (const int batch : {10, 100, 500}) {
+      list.push_back({fmt::format("DULA{}, batch {}", with, batch), "dula", alpha, batch});
+    }
+  }
+  return list;
+}
+
+Json key_of(const RegressionSet& set, const Entrant& entrant, const Scale& scale, Device device,
+            std::uint64_t seed) {
+  Json key = {{"set", set.name},
+              {"rows", set.train.rows()},
+              {"test_rows", set.test.rows()},
+              {"features", set.train.features},
+              {"sampler", entrant.sampler}};
+  if (!std::isnan(entrant.alpha)) key["alpha"] = entrant.alpha;
+  key["batch"] = entrant.batch;
+  key["hidden"] = scale.hidden;
+  key["chains"] = scale.chains;
+  key["steps"] = scale.steps;
+  key["every"] = scale.every;
+  key["device"] = device == Device::cuda ? "cuda" : "cpu";
+  key["seed"] = seed;
+  return key;
+}
+
+Course run_cell(Context& context, const RegressionSet& set, const Entrant& entrant,
+                const Scale& scale, std::uint64_t seed) {
+  const Options& options = context.options();
+  const Networks networks(set, scale, entrant.batch, options.device);
+  const Target& target = networks.target();
+  const auto sampler = make_sampler(entrant.sampler, target, settings_of(entrant));
+  ThreadPool pool(options.threads);
+  Ensemble ensemble(target, scale.chains, 0, options.threads, seed);
+  ensemble.start_random();
+  ensemble.evaluate();
+  Watch watch(scale.chains, entrant.batch == 0);
+  Course course;
+  double acceptance = 0;
+  const std::uint64_t tail = scale.steps - scale.steps / 10;  // rounded up to a point of the curve
+  std::uint64_t tail_steps = 0;
+  for (std::uint64_t done = 0; done < scale.steps;) {
+    context.progress(fmt::format("{}, {}, seed {}: step {} of {}", set.name, entrant.label, seed,
+                                 done, scale.steps));
+    const std::uint64_t steps = done == 0 ? 1 : std::min(scale.every, scale.steps - done);
+    if (done < tail) watch.forget(), tail_steps = 0;
+    const double before = measured(watch.acceptance).mean;
+    watch.begin(steps);
+    const auto start = Clock::now();
+    ensemble.advance(*sampler, steps, watch);
+    course.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    done += steps;
+    tail_steps += steps;
+    acceptance += measured(watch.acceptance).mean - before;
+    const RowBuffer<Symbol> states = states_of(ensemble, target.domain().dim());
+    course.log_likelihood.push_back(entrant.batch == 0
+                                        ? Networks::mean_likelihood(watch.logp)
+                                        : networks.log_likelihood(states.view(), pool));
+    course.test_rmse.push_back(networks.test_rmse(states.view(), set.test, pool));
+  }
+  course.acceptance = acceptance / static_cast<double>(scale.steps);
+  course.last_acceptance = measured(watch.acceptance).mean / static_cast<double>(tail_steps);
+  course.last_changed = measured(watch.changed).mean / static_cast<double>(tail_steps);
+  return course;
+}
+
+std::filesystem::path Shelf::file_of(const Json& key) const {
+  std::string name = key["set"].get<std::string>() + "-" + key["sampler"].get<std::string>();
+  if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
+  if (key["batch"] != 0) name += fmt::format("-{}", key["batch"].get<int>());
+  return folder_ / fmt::format("{}-{}.json", name, key["seed"].get<std::uint64_t>());
+}
+
+std::optional<Course> Shelf::find(const Json& key) const {
+  if (folder_.empty()) return std::nullopt;
+  std::ifstream file(file_of(key));
+  const Json j = Json::parse(file, nullptr, false);
+  try {
+    if (j.is_discarded() || j.at("key") != key) return std::nullopt;
+    return Course{j.at("log_likelihood").get<std::vector<double>>(),
+                  j.at("test_rmse").get<std::vector<double>>(),
+                  j.at("acceptance").get<double>(),
+                  j.at("last_acceptance").get<double>(),
+                  j.at("last_changed").get<double>(),
+                  j.at("seconds").get<double>()};
+  } catch (const Json::exception&) {
+    return std::nullopt;  // of another version, or not ours: the cell is computed anew
+  }
+}
+
+void Shelf::keep(const Json& key, const Course& course) const {
+  if (folder_.empty()) return;
+  const Json j = {{"key", key},
+                  {"log_likelihood", course.log_likelihood},
+                  {"test_rmse", course.test_rmse},
+                  {"acceptance", course.acceptance},
+                  {"last_acceptance", course.last_acceptance},
+                  {"last_changed", course.last_changed},
+                  {"seconds", course.seconds}};
+  std::error_code failure;
+  std::filesystem::create_directories(folder_, failure);
+  replace_file(file_of(key), j.dump() + "\n");
+}
+
+}  // namespace saltus::reproduce::bnn

@@ -1,0 +1,59 @@
+// One cell of the tables on binary networks: a data set, a sampler and a seed. How well the chains'
+// networks fit the data they are sampled from, and how well their mean predicts others.
+#pragma once
+
+#include "reproduce/experiment.hpp"
+#include "reproduce/measured.hpp"
+#include "reproduce/data/regression_sets.hpp"
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus::reproduce::bnn {
+
+// How large everything is.
+struct Scale {
+  int chains, hidden;
+  std::uint64_t steps, every;  // between two points of a curve; the first one is after one step
+};
+// The paper's network for a set; --quick has a smaller one.
+Scale scale_of(const std::string& set, bool quick);
+
+struct Entrant {
+  std::string label, sampler;  // "DULA, batch 100", "dula"
+  double alpha = NAN;          // where it has a step size
+  int batch = 0;               // 0: all rows
+};
+constexpr double kPaperAlpha = 0.1;
+// Gibbs, GWG, DULA and DMALA, and DULA with mini-batches.
+std::vector<Entrant> entrants(const std::vector<double>& alphas);
+
+struct Course {
+  // After 1, 1 + every, ... steps: the mean over chains of -(1/N) sum (f - y)^2 on the rows that
+  // are sampled from, and the root mean squared error of the mean of f over chains on the others.
+  std::vector<double> log_likelihood, test_rmse;
+  double acceptance = 0;                         // mean probability over all chains and steps
+  double last_acceptance = 0, last_changed = 0;  // coordinates; both over the last tenth of steps
+  double seconds = 0;                            // of the clock, for the sampler alone
+};
+
+// What a cell is named by: it is the same computation when this is the same.
+Json key_of(const RegressionSet& set, const Entrant& entrant, const Scale& scale, Device device,
+            std::uint64_t seed);
+
+Course run_cell(Context& context, const RegressionSet& set, const Entrant& entrant,
+                const Scale& scale, std::uint64_t seed);
+
+// Finished cells, one file each in a folder (empty: none are kept).
+class Shelf {
+ public:
+  explicit Shelf(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // Nothing when there is no such cell.
+  std::optional<Course> find(const Json& key) const;
+  // The file is there whole or not at all. Throws FileError.
+  void keep(const Json& key, const Course& course) const;
+
+ private:
+  std::filesystem::path file_of(const Json& key) const;
+  std::filesystem::path folder_;
+};
+
+}  // namespace saltus::reproduce::bnn

@@ -1,0 +1,206 @@
+#include "reproduce/data/mat_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "reproduce/data/mat_bytes.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::uint64_t kHeaderBytes = 128;
+constexpr std::size_t kVersionAt = 124, kTagBytes = 8;
+constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kPacked = 15;
+// The classes of arrays of numbers are double, single, and integers of 8 to 64 bits.
+constexpr std::uint32_t kFirstNumeric = 6, kLastNumeric = 15, kOpaque = 17, kComplexFlag = 0x800;
+constexpr std::uint32_t kMostDims = 32, kLongestName = 4096;
+
+[[noreturn]] void refuse(const FileRange& file, std::uint64_t at, const std::string& why) {
+  throw DataError(fmt::format("'{}' cannot be used: at byte {}: {}.", file.file->name(), at, why));
+}
+
+void check_header(const FileRange& file) {
+  std::array<char, kHeaderBytes> header = {};
+  file.read(0, header.data(), std::min<std::uint64_t>(file.size, header.size()));
+  const std::string_view text(header.data(), header.size());
+  if (text.starts_with("\x89HDF") || text.starts_with("MATLAB 7.3")) {
+    refuse(file, 0,
+           "it is a MATLAB file of version 7.3 (HDF5), where version 5 is expected (save it with "
+           "-v7)");
+  }
+  if (file.size < header.size()) {
+    refuse(file, file.size, "it ends in the header of 128 bytes that MATLAB files have");
+  }
+  const std::string_view order = text.substr(kVersionAt + 2, 2);
+  if (order == "MI") refuse(file, kVersionAt + 2, "its numbers are big-endian");
+  if (order != "IM" || text.substr(kVersionAt, 2) != std::string_view("\0\1", 2)) {
+    refuse(file, kVersionAt, "the mark of a MATLAB file of version 5 is expected");
+  }
+}
+
+// What begins a part of an element. A part of four bytes or less may lie in the tag itself.
+struct Tag {
+  std::uint32_t type = 0, size = 0;
+  std::optional<std::array<unsigned char, 4>> inside;
+};
+
+Tag read_tag(MatBytes& in) {
+  std::array<std::uint32_t, 2> words;
+  in.read(words.data(), kTagBytes);
+  const std::uint32_t small = words[0] >> 16;
+  if (small == 0) return {words[0], words[1], std::nullopt};
+  if (small > 4) in.refuse(fmt::format("a tag holds {} bytes where 4 or less fit", small));
+  Tag tag = {words[0] & 0xffff, small, std::array<unsigned char, 4>{}};
+  std::memcpy(tag.inside->data(), &words[1], 4);
+  return tag;
+}
+
+// The bytes of a part, and behind them those that fill it up to a multiple of eight.
+void read_part(MatBytes& in, const Tag& tag, void* out) {
+  if (tag.inside) {
+    std::memcpy(out, tag.inside->data(), tag.size);
+    return;
+  }
+  in.read(out, tag.size);
+  const std::size_t fill = (kTagBytes - tag.size % kTagBytes) % kTagBytes;
+  in.skip(std::min<std::uint64_t>(fill, in.most_left()));  // the last part may go without
+}
+
+Tag expect_part(MatBytes& in, std::uint32_t type, std::uint32_t most, const char* what) {
+  const Tag tag = read_tag(in);
+  if (tag.type != type || tag.size > most) {
+    in.refuse(
+        fmt::format("{} (type {}, at most {} bytes) are expected and type {} with {} bytes is "
+                    "there",
+                    what, type, most, tag.type, tag.size));
+  }
+  return tag;
+}
+
+struct MatrixHead {
+  std::uint32_t flags = 0;
+  std::vector<std::uint64_t> dims;
+  std::string name;
+  std::uint32_t kind() const { return flags & 0xff; }
+};
+
+MatrixHead read_head(MatBytes& in) {
+  MatrixHead head;
+  std::array<std::uint32_t, 2> flags = {};
+  read_part(in, expect_part(in, kUint32, 8, "the flags of an array"), flags.data());
+  head.flags = flags[0];
+  if (head.kind() == kOpaque) return head;  // an object: it has no dimensions
+  const Tag dims = expect_part(in, kInt32, 4 * kMostDims, "the dimensions of an array");
+  std::array<std::int32_t, kMostDims> sizes = {};
+  read_part(in, dims, sizes.data());
+  for (std::uint32_t i = 0; i < dims.size / 4; ++i) {
+    if (sizes[i] < 0) in.refuse(fmt::format("dimension {} is {}", i, sizes[i]));
+    head.dims.push_back(static_cast<std::uint64_t>(sizes[i]));
+  }
+  if (head.dims.size() < 2) in.refuse("an array has less than two dimensions");
+  const Tag name = expect_part(in, kInt8, kLongestName, "the name of an array");
+  head.name.resize(name.size);
+  read_part(in, name, head.name.data());
+  return head;
+}
+
+template <class T>
+std::vector<double> read_as(MatBytes& in, const Tag& tag) {
+  if (tag.size % sizeof(T) != 0) {
+    in.refuse(
+        fmt::format("{} bytes hold no whole number of entries of {} bytes", tag.size, sizeof(T)));
+  }
+  std::vector<T> numbers(tag.size / sizeof(T));
+  read_part(in, tag, numbers.data());
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<double> read_numbers(MatBytes& in, const Tag& tag) {
+  switch (tag.type) {
+    case kInt8:
+      return read_as<std::int8_t>(in, tag);
+    case 2:
+      return read_as<std::uint8_t>(in, tag);
+    case 3:
+      return read_as<std::int16_t>(in, tag);
+    case 4:
+      return read_as<std::uint16_t>(in, tag);
+    case kInt32:
+      return read_as<std::int32_t>(in, tag);
+    case kUint32:
+      return read_as<std::uint32_t>(in, tag);
+    case 7:
+      return read_as<float>(in, tag);
+    case 9:
+      return read_as<double>(in, tag);
+    case 12:
+      return read_as<std::int64_t>(in, tag);
+    case 13:
+      return read_as<std::uint64_t>(in, tag);
+    default:
+      in.refuse(fmt::format("the entries are of type {}, which is no number", tag.type));
+  }
+}
+
+MatArray read_matrix(MatBytes& in, MatrixHead head) {
+  if (head.kind() < kFirstNumeric || head.kind() > kLastNumeric) {
+    in.refuse(
+        fmt::format("the array '{}' is of class {}, where numbers (classes 6 to 15) are "
+                    "expected",
+                    head.name, head.kind()));
+  }
+  if (head.flags & kComplexFlag) {
+    in.refuse(fmt::format("the array '{}' holds complex numbers", head.name));
+  }
+  std::uint64_t count = 1;
+  for (const std::uint64_t n : head.dims) {
+    if (__builtin_mul_overflow(count, n, &count)) count = UINT64_MAX;
+  }
+  const Tag tag = read_tag(in);
+  if (!tag.inside && tag.size > in.most_left()) {
+    in.refuse(fmt::format("{} bytes of entries are expected and the array ends before", tag.size));
+  }
+  MatArray array = {std::move(head.dims), read_numbers(in, tag)};
+  if (array.values.size() != count) {
+    in.refuse(fmt::format("the array '{}' has {} entries where {} ({}) are expected", head.name,
+                          array.values.size(), count, fmt::join(array.dims, " x ")));
+  }
+  in.finish();
+  return array;
+}
+
+}  // namespace
+
+MatArray read_mat_array(const FileRange& file, const std::string& name) {
+  check_header(file);
+  std::vector<std::string> names;
+  for (std::uint64_t at = kHeaderBytes; at < file.size;) {
+    MatBytes tags({file.file, file.offset + at, file.size - at}, false);
+    const Tag tag = read_tag(tags);
+    const std::uint64_t held = file.size - at - kTagBytes;
+    if ((tag.type != kMatrix && tag.type != kPacked) || tag.inside || tag.size > held) {
+      refuse(file, at,
+             fmt::format("an array (type 14 or 15, at most {} bytes) is expected and type {} with "
+                         "{} bytes is there",
+                         held, tag.type, tag.size));
+    }
+    const FileRange element = {file.file, file.offset + at + kTagBytes, tag.size};
+    MatBytes in(element, tag.type == kPacked);
+    if (tag.type == kPacked) expect_part(in, kMatrix, UINT32_MAX, "an array");
+    MatrixHead head = read_head(in);
+    if (head.name == name) return read_matrix(in, std::move(head));
+    names.push_back(head.name);
+    at += kTagBytes + tag.size;
+  }
+  throw DataError(
+      fmt::format("'{}' cannot be used: it has no array '{}'; it has {}.", file.file->name(), name,
+                  names.empty() ? "none" : fmt::format("'{}'", fmt::join(names, "', '"))));
+}
+
+}  // namespace saltus

@@ -1,0 +1,45 @@
+// Tables on their way to a RegressionSet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/bytes/csv_reader.hpp"
+#include "reproduce/data/regression_sets.hpp"
+
+namespace saltus {
+
+// Numbers as they are in the files, the columns in their final order: rows to learn from first.
+struct RegressionTable {
+  std::vector<std::string> columns;
+  std::vector<double> x;  // rows of columns.size() entries
+  std::vector<double> y;
+  std::size_t train = 0;  // how many of the rows are to learn from
+};
+
+// Scales, keeps and standardises as regression_sets.hpp says. Throws DataError when fewer than two
+// rows would be kept.
+RegressionSet prepare(const std::string& name, RegressionTable table);
+
+// A column of a file: numbers, or words from a list.
+struct ColumnSource {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+// The field's number, or the index of its word in the list. Throws DataError when it is neither.
+double coded(const CsvReader& in, std::size_t field, const ColumnSource& source);
+
+// Rows of one code per source, words spread into columns of 0 and 1: as many as the largest index
+// that occurs, plus one.
+void spread_words(const std::vector<ColumnSource>& sources, const std::vector<double>& codes,
+                  RegressionTable& table);
+
+// `rows` whose row k is the row order[k] of `from`.
+std::vector<double> reordered(const std::vector<double>& from, std::size_t columns,
+                              const std::vector<std::int32_t>& order);
+
+}  // namespace saltus

@@ -1,0 +1,74 @@
+// One cell of the experiment on text: a sentence, a sampler and a seed. Chains that fill the gaps.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "reproduce/experiment.hpp"
+#include "reproduce/text/task.hpp"
+#include "saltus/text/infill.hpp"
+
+namespace saltus::reproduce::text {
+
+struct Scale {
+  int sentences;  // of each corpus
+  int chains;
+  std::uint64_t steps;
+  int top;    // chains of a sentence that are kept, by U
+  int swept;  // sentences of each corpus on which the step size is chosen
+};
+Scale scale_of(bool quick);
+
+struct Entrant {
+  std::string label, sampler;  // "DMALA", "dmala"
+  double alpha = NAN;          // where it has a step size
+};
+
+// How the chains of a cell ended.
+struct Filling {
+  std::vector<Words> words;            // by chain, those in the gaps
+  std::vector<double> energy;          // U of each
+  double acceptance = 0, changed = 0;  // means over chains and steps; gaps
+  double seconds = 0;                  // of the clock, for the sampler alone
+
+  // The best chains, with ties in the order of the chains.
+  std::vector<std::size_t> best(int count) const;
+};
+
+// A masked language model, ready for sentences.
+struct Model {
+  BertFiles bert;
+  std::string sum;  // of the contents of its files' arrays and pieces
+  Device device = Device::cpu;
+  // On its device as soon as a cell needs it: finished ones need no device.
+  mutable std::shared_ptr<const MaskedModel> masked = nullptr;
+
+  std::unique_ptr<InfillTarget> fill(const InfillProblem& problem) const;
+};
+// Throws UsageError where there is no libtorch, FileError and DataError. An empty folder is the
+// model that comes with the program.
+Model load_model(const std::filesystem::path& folder, Device device);
+
+Filling run_cell(Context& context, const Model& model, const Task& task, const Entrant& entrant,
+                 const Scale& scale, std::uint64_t seed_of_chains, const std::string& doing);
+
+// What a cell is named by: it is the same computation when this is the same.
+Json key_of(const Model& model, const Task& task, const Entrant& entrant, const Scale& scale,
+            Device device, std::uint64_t seed_of_chains);
+
+// Finished cells, one file each in a folder (empty: none are kept).
+class Shelf {
+ public:
+  explicit Shelf(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // Nothing when there is no such cell.
+  std::optional<Filling> find(const Json& key) const;
+  // The file is there whole or not at all. Throws FileError.
+  void keep(const Json& key, const Filling& filling) const;
+
+ private:
+  std::filesystem::path file_of(const Json& key) const;
+  std::filesystem::path folder_;
+};
+
+}  // namespace saltus::reproduce::text

@@ -1,0 +1,120 @@
+#include "io/bytes/csv_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "io/bytes/blanks.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+// A word from a file in a message: short, and without bytes that a terminal would obey.
+std::string shown(std::string_view word) {
+  std::string text;
+  for (const char c : word.substr(0, 30)) text += c >= ' ' && c <= '~' ? c : '?';
+  return word.size() > 30 ? text + "..." : text;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(const FileRange& file, std::string name)
+    : name_(std::move(name)), text_(file.size, '\0') {
+  file.read(0, text_.data(), text_.size());
+  rest_ = text_;
+  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+}
+
+void CsvReader::refuse(const std::string& why) const {
+  throw DataError(fmt::format("'{}' cannot be used: line {}: {}.", name_,
+                              std::max<std::size_t>(1, line_number_), why));
+}
+
+std::string CsvReader::unexpected(std::size_t field, const std::string& expected) const {
+  const std::string what =
+      field < names_.size() ? shown(names_[field]) : fmt::format("entry {}", field);
+  return fmt::format("{} is '{}' where {} is expected", what, shown(fields_[field]), expected);
+}
+
+bool CsvReader::next_line(std::string_view& line) {
+  if (rest_.empty()) return false;
+  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  line = trimmed(rest_.substr(0, end));
+  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  ++line_number_;
+  return true;
+}
+
+void CsvReader::skip_line() {
+  std::string_view line;
+  next_line(line);
+}
+
+// Where the quote at `open` closes; two quotes in a row stand for one that does not.
+std::size_t CsvReader::closing_quote(std::string_view line, std::size_t open) const {
+  for (std::size_t at = open + 1; at < line.size(); ++at) {
+    if (line[at] != '"') continue;
+    if (at + 1 == line.size() || line[at + 1] != '"') return at;
+    ++at;
+  }
+  refuse("a double quote is not closed");
+}
+
+void CsvReader::split(std::string_view line) {
+  fields_.clear();
+  while (true) {
+    std::size_t end;
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first != std::string_view::npos && line[first] == '"') {
+      const std::size_t close = closing_quote(line, first);
+      end = std::min(line.find(',', close), line.size());
+      fields_.push_back(line.substr(first + 1, close - first - 1));
+      if (!trimmed(line.substr(close + 1, end - close - 1)).empty()) {
+        refuse(fmt::format("text follows the quoted entry {}", fields_.size() - 1));
+      }
+    } else {
+      end = std::min(line.find(','), line.size());
+      fields_.push_back(trimmed(line.substr(0, end)));
+    }
+    if (end == line.size()) return;
+    line.remove_prefix(end + 1);
+  }
+}
+
+bool CsvReader::next(std::size_t columns) {
+  std::string_view line;
+  do {
+    if (!next_line(line)) return false;
+  } while (line.empty());
+  split(line);
+  if (columns != 0 && fields_.size() != columns) {
+    refuse(fmt::format("it has {} entries where {} are expected", fields_.size(), columns));
+  }
+  return true;
+}
+
+void CsvReader::read_names() {
+  if (!next(0)) refuse("the names of the columns are expected, and the file is empty");
+  names_.assign(fields_.begin(), fields_.end());
+}
+
+std::size_t CsvReader::column(std::string_view name) const {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found == names_.end()) refuse(fmt::format("there is no column '{}'", name));
+  return static_cast<std::size_t>(found - names_.begin());
+}
+
+double CsvReader::number(std::size_t field) const {
+  const std::string_view word = fields_[field];
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(number)) {
+    refuse(unexpected(field, "a number"));
+  }
+  return number;
+}
+
+}  // namespace saltus

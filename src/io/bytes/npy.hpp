@@ -1,0 +1,41 @@
+// Arrays as NumPy saves them (.npy, format 1.0 and 2.0): little-endian numbers in C order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/bytes/byte_file.hpp"
+#include "saltus/core/rows.hpp"
+
+namespace saltus {
+
+enum class NpyType { u1, u2, u4, u8, i1, i2, i4, i8, f4, f8 };
+
+std::size_t item_size(NpyType type);
+bool is_integer(NpyType type);
+
+// All that stands before the numbers of an array; a shape without entries is a single number.
+std::string npy_header(NpyType type, std::span<const std::uint64_t> shape);
+
+// An array in a file, of which parts are read at a time.
+struct NpyArray {
+  std::string name;  // for messages
+  NpyType type = NpyType::u1;
+  std::vector<std::uint64_t> shape;
+  FileRange data;  // the numbers
+
+  std::uint64_t count() const;
+  // Entries [first, first + out.size()). Throws DataError for an entry that a Symbol cannot hold.
+  void read(std::uint64_t first, std::span<Symbol> out) const;
+  void read(std::uint64_t first, std::span<float> out) const;
+  void read(std::uint64_t first, std::span<double> out) const;
+};
+
+// Reads the header of the array in `file` and checks that the numbers it promises are there. Throws
+// DataError.
+NpyArray parse_npy(const FileRange& file, const std::string& name);
+
+}  // namespace saltus

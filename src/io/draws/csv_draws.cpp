@@ -1,0 +1,212 @@
+// Draws as text: a line of names, then one line for each draw, chain by chain.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "io/draws/array_draws.hpp"
+#include "io/draws/draw_blocks.hpp"
+#include "io/draws/formats.hpp"
+#include "io/bytes/line_reader.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr std::string_view kFixedNames = "chain,draw,logp,acceptance_rate";
+
+// ---- Writing
+
+// Enough for the four numbers before the indices; an index and its comma need 6.
+constexpr std::size_t kFixedChars = 128, kIndexChars = 6;
+
+template <class T>
+char* put_integer(char* to, T value) {
+  return std::to_chars(to, to + kFixedChars, value).ptr;
+}
+
+// 17 digits restore every double, 9 every float.
+template <class T>
+char* put_number(char* to, T value) {
+  if (std::isnan(value)) return static_cast<char*>(std::memcpy(to, "nan", 3)) + 3;
+  return std::to_chars(to, to + kFixedChars, value, std::chars_format::general,
+                       std::numeric_limits<T>::max_digits10)
+      .ptr;
+}
+
+void write_names(OutputFile& out, int dim) {
+  std::string names(kFixedNames);
+  for (int i = 0; i < dim; ++i) names += fmt::format(",x{}", i);
+  out.append(names + "\n");
+}
+
+void write_chain(OutputFile& out, const Draws& draws, int chain) {
+  std::vector<char> line(kFixedChars + kIndexChars * static_cast<std::size_t>(draws.dim()));
+  const int rows = block_rows(draws);
+  std::vector<double> logp(static_cast<std::size_t>(rows));
+  std::vector<float> acceptance(static_cast<std::size_t>(rows));
+  for_each_state_block(draws, chain, rows, [&](std::size_t first, Rows<const Symbol> x) {
+    const std::size_t count = static_cast<std::size_t>(x.rows);
+    draws.read_logp(chain, first, std::span(logp).first(count));
+    draws.read_acceptance(chain, first, std::span(acceptance).first(count));
+    for (std::size_t r = 0; r < count; ++r) {
+      char* to = put_integer(line.data(), chain);
+      *to++ = ',';
+      to = put_integer(to, first + r);
+      *to++ = ',';
+      to = put_number(to, logp[r]);
+      *to++ = ',';
+      to = put_number(to, acceptance[r]);
+      for (const Symbol s : x.row(static_cast<int>(r))) {
+        *to++ = ',';
+        to = put_integer(to, s);
+      }
+      *to++ = '\n';
+      out.append(line.data(), static_cast<std::size_t>(to - line.data()));
+    }
+  });
+}
+
+// ---- Reading
+
+// Takes the fields of a line one by one; errors name the line.
+class Fields {
+ public:
+  Fields(const LineReader& lines, std::string_view line) : lines_(lines), rest_(line) {}
+
+  template <class T>
+  T integer(const char* what) {
+    const std::string_view text = next(what);
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) unreadable(text, what);
+    return value;
+  }
+  // An empty field is how some programs write a number that is missing.
+  template <class T>
+  T number(const char* what, T when_empty) {
+    const std::string_view text = next(what);
+    if (text.empty()) return when_empty;
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) unreadable(text, what);
+    return value;
+  }
+  void expect_end() const {
+    if (!done_) lines_.refuse("it has more fields than the first line names");
+  }
+
+ private:
+  std::string_view next(const char* what) {
+    if (done_) lines_.refuse(fmt::format("it ends before {}", what));
+    const std::size_t comma = rest_.find(',');
+    const std::string_view field = rest_.substr(0, comma);
+    done_ = comma == std::string_view::npos;
+    if (!done_) rest_.remove_prefix(comma + 1);
+    return field;
+  }
+  [[noreturn]] void unreadable(std::string_view text, const char* what) const {
+    lines_.refuse(fmt::format("'{}' cannot be read as {}", text.substr(0, 40), what));
+  }
+
+  const LineReader& lines_;
+  std::string_view rest_;
+  bool done_ = false;
+};
+
+// The number of coordinates that the first line names.
+std::uint64_t read_names(LineReader& lines) {
+  std::string_view line;
+  if (!lines.next(line)) lines.refuse("the file is empty");
+  if (!line.starts_with(kFixedNames)) {
+    lines.refuse(fmt::format("it does not start with the names '{},x0,...'", kFixedNames));
+  }
+  line.remove_prefix(kFixedNames.size());
+  std::uint64_t dim = 0;
+  while (!line.empty()) {
+    const std::string name = fmt::format(",x{}", dim);
+    if (!line.starts_with(name))
+      lines.refuse(fmt::format("the name of coordinate {} is not 'x{}'", dim, dim));
+    line.remove_prefix(name.size());
+    ++dim;
+  }
+  if (dim == 0) lines.refuse("it names no coordinates");
+  return dim;
+}
+
+// Follows the numbering of the lines: chains 0, 1, ... one after the other, equally long.
+class Order {
+ public:
+  void take(const LineReader& lines, std::uint64_t chain, std::uint64_t draw) {
+    if (chain == chains_) {
+      check_length(lines);
+      ++chains_;
+      in_chain_ = 0;
+    } else if (chain + 1 != chains_) {
+      lines.refuse("the lines are not sorted by chain, from chain 0 on");
+    } else if (draw <= last_draw_) {
+      lines.refuse(fmt::format("draw {} comes after draw {} of the same chain", draw, last_draw_));
+    }
+    last_draw_ = draw;
+    ++in_chain_;
+  }
+  void check_length(const LineReader& lines) {
+    if (chains_ == 1) draws_ = in_chain_;
+    if (chains_ > 1 && in_chain_ != draws_) {
+      lines.refuse(fmt::format("chain {} ends after {} draws where chain 0 has {}", chains_ - 1,
+                               in_chain_, draws_));
+    }
+  }
+  std::uint64_t chains() const { return chains_; }
+  std::uint64_t draws() const { return draws_; }
+
+ private:
+  std::uint64_t chains_ = 0, draws_ = 0, in_chain_ = 0, last_draw_ = 0;
+};
+
+}  // namespace
+
+void write_csv_draws(const std::filesystem::path& path, const std::string& name,
+                     const Draws& draws) {
+  OutputFile out(path, name);
+  write_names(out, draws.dim());
+  for (int chain = 0; chain < draws.chains(); ++chain) write_chain(out, draws, chain);
+  out.close();
+}
+
+// Reads the text once and keeps the numbers in files without a name, where any draw can be found.
+std::unique_ptr<Draws> open_csv_draws(const std::filesystem::path& path) {
+  const InputFile file(path);
+  LineReader lines(file);
+  const std::uint64_t dim = read_names(lines);
+  OutputFile x = OutputFile::unnamed(file.name()), logp = OutputFile::unnamed(file.name()),
+             acceptance = OutputFile::unnamed(file.name());
+  std::vector<Symbol> states(dim);
+  Order order;
+  for (std::string_view line; lines.next(line);) {
+    Fields fields(lines, line);
+    const auto chain = fields.integer<std::uint32_t>("a chain");
+    const auto draw = fields.integer<std::uint64_t>("a draw");
+    order.take(lines, chain, draw);
+    const double lp = fields.number("logp", std::numeric_limits<double>::quiet_NaN());
+    const float rate = fields.number("an acceptance rate", 1.0F);
+    for (Symbol& s : states) s = fields.integer<Symbol>("an index between 0 and 65535");
+    fields.expect_end();
+    x.append(states.data(), states.size() * sizeof(Symbol));
+    logp.append(&lp, sizeof(lp));
+    acceptance.append(&rate, sizeof(rate));
+  }
+  order.check_length(lines);
+  // A file with names only is a run that kept no draws.
+  const std::uint64_t chains = std::max<std::uint64_t>(1, order.chains());
+  const std::vector<std::uint64_t> shape = {chains, order.draws()};
+  return std::make_unique<ArrayDraws>(
+      DrawsInfo{}, NpyArray{"x", NpyType::u2, {chains, order.draws(), dim}, x.reopen()},
+      NpyArray{"logp", NpyType::f8, shape, logp.reopen()},
+      NpyArray{"acceptance_rate", NpyType::f4, shape, acceptance.reopen()});
+}
+
+}  // namespace saltus

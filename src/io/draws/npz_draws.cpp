@@ -1,0 +1,126 @@
+// Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size.
+#include <fmt/format.h>
+
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "io/draws/array_draws.hpp"
+#include "io/draws/draw_blocks.hpp"
+#include "io/draws/formats.hpp"
+#include "io/bytes/npz_write.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kMostLevelsInAByte = 256;
+
+template <class Stored>
+void append_states(ZipWriter& zip, const Draws& draws) {
+  const std::size_t dim = static_cast<std::size_t>(draws.dim());
+  const int rows = block_rows(draws);
+  std::vector<Stored> packed(static_cast<std::size_t>(rows) * dim);
+  for (int chain = 0; chain < draws.chains(); ++chain) {
+    for_each_state_block(draws, chain, rows, [&](std::size_t, Rows<const Symbol> x) {
+      Stored* to = packed.data();
+      for (int r = 0; r < x.rows; ++r, to += dim) {
+        const Symbol* from = x[r];
+        for (std::size_t i = 0; i < dim; ++i) {
+          assert(from[i] < draws.info().levels);
+          to[i] = static_cast<Stored>(from[i]);
+        }
+      }
+      zip.append(packed.data(), static_cast<std::size_t>(to - packed.data()) * sizeof(Stored));
+    });
+  }
+}
+
+void write_states(ZipWriter& zip, const Draws& draws) {
+  const std::array<std::uint64_t, 3> shape = {static_cast<std::uint64_t>(draws.chains()),
+                                              draws.draws(),
+                                              static_cast<std::uint64_t>(draws.dim())};
+  const bool narrow = draws.info().levels <= kMostLevelsInAByte;
+  begin_npy(zip, "x", narrow ? NpyType::u1 : NpyType::u2, shape);
+  narrow ? append_states<std::uint8_t>(zip, draws) : append_states<std::uint16_t>(zip, draws);
+  zip.end();
+}
+
+template <class T>
+void write_numbers(ZipWriter& zip, const Draws& draws, const std::string& name, NpyType type,
+                   void (Draws::*read)(int, std::size_t, std::span<T>) const) {
+  const std::array<std::uint64_t, 2> shape = {static_cast<std::uint64_t>(draws.chains()),
+                                              draws.draws()};
+  begin_npy(zip, name, type, shape);
+  for (int chain = 0; chain < draws.chains(); ++chain) {
+    for_each_number_block(draws, chain, read, [&](std::size_t, std::span<const T> block) {
+      zip.append(block.data(), block.size_bytes());
+    });
+  }
+  zip.end();
+}
+
+void write_constants(ZipWriter& zip, const DrawsInfo& info) {
+  const std::array<double, 2> values = {info.first_value, info.spacing};
+  const std::array<std::uint64_t, 1> two = {2};
+  begin_npy(zip, "values", NpyType::f8, two);
+  zip.append(values.data(), sizeof(values));
+  zip.end();
+  begin_npy(zip, "step_size", NpyType::f8, {});
+  zip.append(&info.step_size, sizeof(double));
+  zip.end();
+}
+
+std::optional<NpyArray> find_array(const ZipReader& zip, const std::string& name) {
+  if (!zip.has(name + ".npy")) return std::nullopt;
+  return parse_npy(zip.open(name + ".npy"), name);
+}
+
+// The few numbers of a small array that must have exactly `count`.
+std::vector<double> small_array(const NpyArray& array, std::size_t count) {
+  std::vector<double> numbers(count);
+  if (array.count() != count) {
+    throw DataError(fmt::format(
+        "'{}' cannot be used: its array '{}' has {} numbers where {} {} needed.",
+        array.data.file->name(), array.name, array.count(), count, count == 1 ? "is" : "are"));
+  }
+  array.read(0, std::span(numbers));
+  return numbers;
+}
+
+}  // namespace
+
+void write_npz_draws(const std::filesystem::path& path, const std::string& name,
+                     const Draws& draws) {
+  OutputFile out(path, name);
+  ZipWriter zip(out);
+  write_states(zip, draws);
+  write_numbers(zip, draws, "logp", NpyType::f8, &Draws::read_logp);
+  write_numbers(zip, draws, "acceptance_rate", NpyType::f4, &Draws::read_acceptance);
+  write_constants(zip, draws.info());
+  zip.finish();
+  out.close();
+}
+
+std::unique_ptr<Draws> open_npz_draws(const std::filesystem::path& path) {
+  const auto file = std::make_shared<const InputFile>(path);
+  const ZipReader zip(file);
+  std::optional<NpyArray> x = find_array(zip, "x");
+  if (!x) throw DataError(fmt::format("'{}' holds no draws: it has no array 'x'.", file->name()));
+  DrawsInfo info;
+  if (const auto values = find_array(zip, "values")) {
+    const std::vector<double> numbers = small_array(*values, 2);
+    info.first_value = numbers[0];
+    info.spacing = numbers[1];
+    if (!std::isfinite(info.first_value) || !std::isfinite(info.spacing) || info.spacing == 0) {
+      throw DataError(
+          fmt::format("'{}' cannot be used: its array 'values' is not a first value and a spacing.",
+                      file->name()));
+    }
+  }
+  if (const auto step = find_array(zip, "step_size")) info.step_size = small_array(*step, 1)[0];
+  return std::make_unique<ArrayDraws>(std::move(info), std::move(*x), find_array(zip, "logp"),
+                                      find_array(zip, "acceptance_rate"));
+}
+
+}  // namespace saltus

@@ -1,0 +1,389 @@
+#include "saltus/io/model_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "io/bytes/byte_file.hpp"
+#include "io/models/json_fields.hpp"
+#include "io/models/resnet_file.hpp"
+#include "io/bytes/strict_json.hpp"
+#include "io/models/weights_file.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/target/bernoulli.hpp"
+#include "saltus/target/ising_lattice.hpp"
+#include "saltus/target/poisson.hpp"
+#include "saltus/target/potts.hpp"
+#include "saltus/target/quadratic.hpp"
+#include "saltus/target/rbm.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+constexpr std::int64_t kMaxDim = 100'000'000;
+
+std::string element(const std::string& field, std::size_t i) {
+  return field + "[" + std::to_string(i) + "]";
+}
+
+std::vector<double> numbers_of_length(JsonFields& fields, const std::string& field, std::size_t n) {
+  std::vector<double> v = fields.numbers(field);
+  if (v.size() != n) {
+    fields.refuse(field, "has " + std::to_string(v.size()) + " entries; there are " +
+                             std::to_string(n) + " coordinates");
+  }
+  return v;
+}
+
+// One entry, [i, j, w]. Names of places are made for refusals alone: a file may have millions.
+Coupling coupling(const JsonFields& fields, const Json& entry, const std::string& field,
+                  std::size_t at, int n) {
+  if (!entry.is_array() || entry.size() != 3) {
+    fields.refuse(element(field, at), "is not a triple [i, j, weight]");
+  }
+  const auto index = [&](std::size_t k) {
+    if (entry[k].is_number_unsigned() && entry[k].get<std::uint64_t>() < std::uint64_t(n)) {
+      return entry[k].get<int>();
+    }
+    return static_cast<int>(fields.integer(entry[k], element(element(field, at), k), 0, n - 1));
+  };
+  const int i = index(0), j = index(1);
+  const double w = entry[2].is_number() ? entry[2].get<double>() : NAN;
+  if (!std::isfinite(w)) fields.number(entry[2], element(element(field, at), 2));
+  return {i, j, w};
+}
+
+// Names the first entry that repeats a pair.
+void check_distinct(const JsonFields& fields, std::vector<std::pair<int, int>> pairs,
+                    const std::string& field) {
+  std::vector<std::pair<int, int>> sorted = pairs;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  std::set<std::pair<int, int>> seen;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (seen.insert(pairs[k]).second) continue;
+    fields.refuse(element(field, k), "repeats the pair (" + std::to_string(pairs[k].first) + ", " +
+                                         std::to_string(pairs[k].second) + ")");
+  }
+}
+
+// [[i, j, w], ...]. Pairs are distinct; with `symmetric`, (i, j) and (j, i) are the same pair and
+// (i, i) is not allowed.
+std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, int n,
+                                bool symmetric) {
+  const Json& entries = fields.array(fields.at(field), field);
+  std::vector<Coupling> list;
+  std::vector<std::pair<int, int>> pairs;
+  list.reserve(entries.size()), pairs.reserve(entries.size());
+  for (const Json& entry : entries) {
+    const Coupling c = coupling(fields, entry, field, list.size(), n);
+    if (symmetric && c.i == c.j) {
+      fields.refuse(element(field, list.size()),
+                    "couples coordinate " + std::to_string(c.i) + " to itself");
+    }
+    list.push_back(c);
+    pairs.push_back(symmetric ? std::minmax({c.i, c.j}) : std::pair(c.i, c.j));
+  }
+  check_distinct(fields, std::move(pairs), field);
+  return list;
+}
+
+std::unique_ptr<Target> read_ising(JsonFields& fields) {
+  const int n = static_cast<int>(fields.integer(fields.at("n"), "n", 1, kMaxDim));
+  auto field = numbers_of_length(fields, "fields", static_cast<std::size_t>(n));
+  return make_ising(n, couplings(fields, "couplings", n, true), std::move(field));
+}
+
+std::unique_ptr<Target> read_ising_lattice(JsonFields& fields) {
+  const Json& shape = fields.array(fields.at("shape"), "shape");
+  if (shape.size() != 2)
+    fields.refuse("shape", "has " + std::to_string(shape.size()) + " entries, not 2");
+  const int rows = static_cast<int>(fields.integer(shape[0], "shape[0]", 1, kMaxDim));
+  const int cols = static_cast<int>(fields.integer(shape[1], "shape[1]", 1, kMaxDim / rows));
+  return std::make_unique<IsingLattice>(rows, cols, fields.boolean("periodic"), fields.number("a"),
+                                        fields.number("b"));
+}
+
+std::unique_ptr<Target> read_bernoulli(JsonFields& fields) {
+  std::vector<double> logits = fields.numbers("logits");
+  if (logits.empty()) fields.refuse("logits", "is empty");
+  return std::make_unique<Bernoulli>(std::move(logits));
+}
+
+std::vector<int> level_list(JsonFields& fields, const Json& value) {
+  std::vector<int> levels;
+  for (const Json& entry : fields.array(value, "levels")) {
+    levels.push_back(static_cast<int>(
+        fields.integer(entry, element("levels", levels.size()), 2, Domain::kMaxLevels)));
+  }
+  if (levels.empty()) fields.refuse("levels", "is empty");
+  return levels;
+}
+
+Domain quadratic_domain(JsonFields& fields, std::size_t n) {
+  const Json& value = fields.at("levels");
+  std::vector<int> levels =
+      value.is_array()
+          ? level_list(fields, value)
+          : std::vector<int>(
+                n, static_cast<int>(fields.integer(value, "levels", 2, Domain::kMaxLevels)));
+  if (levels.size() != n) {
+    fields.refuse("levels",
+                  "has " + std::to_string(levels.size()) + " entries; b has " + std::to_string(n));
+  }
+  const std::string values = fields.has("values") ? fields.string("values") : "index";
+  if (values == "index") return Domain::ordered(std::move(levels));
+  if (values != "spin")
+    fields.refuse("values", "is \"" + values + "\"; it must be \"index\" or \"spin\"");
+  const auto odd = std::find_if(levels.begin(), levels.end(), [](int l) { return l != 2; });
+  if (odd != levels.end()) {
+    fields.refuse("levels",
+                  "has a coordinate with " + std::to_string(*odd) + " levels, but spins have 2");
+  }
+  return Domain::spin(static_cast<int>(n));
+}
+
+std::unique_ptr<Target> read_quadratic(JsonFields& fields) {
+  std::vector<double> b = fields.numbers("b");
+  if (b.empty()) fields.refuse("b", "is empty");
+  Domain domain = quadratic_domain(fields, b.size());
+  auto a = couplings(fields, "A", domain.dim(), false);
+  return std::make_unique<Quadratic>("quadratic", std::move(domain), a, std::move(b));
+}
+
+// A list of rows of numbers, one after the other; row i must have lengths[i] entries.
+std::vector<double> rows_of_numbers(JsonFields& fields, const Json& value, const std::string& where,
+                                    const std::vector<int>& lengths) {
+  if (fields.array(value, where).size() != lengths.size()) {
+    fields.refuse(where, "has " + std::to_string(value.size()) + " rows, not " +
+                             std::to_string(lengths.size()));
+  }
+  std::vector<double> all;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::vector<double> row = fields.numbers(value[i], element(where, i));
+    if (row.size() != static_cast<std::size_t>(lengths[i])) {
+      fields.refuse(element(where, i), "has " + std::to_string(row.size()) + " entries, not " +
+                                           std::to_string(lengths[i]));
+    }
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+PottsEdge potts_edge(JsonFields& fields, const Json& entry, const std::string& where,
+                     const std::vector<int>& levels) {
+  if (!entry.is_object()) fields.refuse(where, "is not an object");
+  for (const auto& [key, value] : entry.items()) {
+    if (key != "between" && key != "table")
+      fields.refuse(where, "has an unknown field '" + key + "'");
+  }
+  if (!entry.contains("between") || !entry.contains("table"))
+    fields.refuse(where, "needs between and table");
+  const Json& between = entry["between"];
+  if (!between.is_array() || between.size() != 2)
+    fields.refuse(where + ".between", "is not a pair [i, j]");
+  const auto last = static_cast<std::int64_t>(levels.size()) - 1;
+  const int i = static_cast<int>(fields.integer(between[0], where + ".between[0]", 0, last));
+  const int j = static_cast<int>(fields.integer(between[1], where + ".between[1]", 0, last));
+  if (i == j) fields.refuse(where + ".between", "joins site " + std::to_string(i) + " to itself");
+  const std::vector<int> lengths(static_cast<std::size_t>(levels[static_cast<std::size_t>(i)]),
+                                 levels[static_cast<std::size_t>(j)]);
+  return {i, j, rows_of_numbers(fields, entry["table"], where + ".table", lengths)};
+}
+
+std::unique_ptr<Target> read_potts(JsonFields& fields) {
+  const std::vector<int> levels = level_list(fields, fields.at("levels"));
+  std::vector<double> unary = rows_of_numbers(fields, fields.at("unary"), "unary", levels);
+  std::vector<PottsEdge> edges;
+  std::set<std::pair<int, int>> seen;
+  for (const Json& entry : fields.array(fields.at("pairwise"), "pairwise")) {
+    const std::string where = element("pairwise", edges.size());
+    const PottsEdge& e = edges.emplace_back(potts_edge(fields, entry, where, levels));
+    if (!seen.insert(std::minmax(e.i, e.j)).second) {
+      fields.refuse(where,
+                    "repeats the pair (" + std::to_string(e.i) + ", " + std::to_string(e.j) + ")");
+    }
+  }
+  return std::make_unique<Potts>(Domain::categorical(levels), std::move(unary), std::move(edges));
+}
+
+std::unique_ptr<Target> read_poisson(JsonFields& fields) {
+  const std::vector<double> rates = fields.numbers("rate");
+  if (rates.empty()) fields.refuse("rate", "is empty");
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (rates[i] > 0 && rates[i] <= Poisson::kMaxRate) continue;
+    fields.refuse(element("rate", i),
+                  "is " + Json(rates[i]).dump() + "; it must be above 0 and at most 60000");
+  }
+  return std::make_unique<Poisson>(rates);
+}
+
+// Weights from the model file itself, or from arrays of the same names in a file beside it.
+std::unique_ptr<Target> read_rbm(JsonFields& fields) {
+  if (fields.has("weights_file")) {
+    const std::string file = fields.string("weights_file");
+    const NamedArray weights = read_array(file, "weights");
+    const NamedArray visible = read_array(file, "visible_bias");
+    const NamedArray hidden = read_array(file, "hidden_bias");
+    if (weights.shape.size() != 2 || weights.shape[0] != hidden.values.size() ||
+        weights.shape[1] != visible.values.size() || weights.values.empty()) {
+      fields.refuse("weights_file", "holds weights that are not hidden x visible");
+    }
+    return std::make_unique<Rbm>(weights.values, visible.values, hidden.values);
+  }
+  std::vector<double> visible = fields.numbers("visible_bias"),
+                      hidden = fields.numbers("hidden_bias");
+  if (visible.empty()) fields.refuse("visible_bias", "is empty");
+  if (hidden.empty()) fields.refuse("hidden_bias", "is empty");
+  const std::vector<int> lengths(hidden.size(), static_cast<int>(visible.size()));
+  std::vector<double> weights = rows_of_numbers(fields, fields.at("weights"), "weights", lengths);
+  return std::make_unique<Rbm>(std::move(weights), std::move(visible), std::move(hidden));
+}
+
+// A script of any network; what its states are stands beside it.
+std::unique_ptr<Target> read_script(JsonFields& fields, const DeviceChoice& choice) {
+  const std::string file = fields.string("script"), kind = fields.string("domain");
+  const int dim = static_cast<int>(fields.integer(fields.at("dim"), "dim", 1, kMaxDim));
+  const auto levels = [&] {
+    return static_cast<int>(fields.integer(fields.at("levels"), "levels", 2, Domain::kMaxLevels));
+  };
+  std::optional<Domain> domain;
+  if (kind == "binary") {
+    domain = Domain::binary(dim);
+  } else if (kind == "spin") {
+    domain = Domain::spin(dim);
+  } else if (kind == "ordered") {
+    domain = Domain::ordered(dim, levels());
+  } else if (kind == "categorical") {
+    domain = Domain::categorical(dim, levels());
+  } else {
+    fields.refuse("domain", "is \"" + kind +
+                                "\"; it must be \"binary\", \"spin\", \"ordered\" or "
+                                "\"categorical\"");
+  }
+  fields.finish();
+  return torch_module("the script " + file).script(file, *domain, choice);
+}
+
+std::unique_ptr<Target> read_resnet_ebm(JsonFields& fields, const DeviceChoice& choice) {
+  const TorchModule& module = torch_module("the model resnet-ebm");
+  return module.resnet(read_resnet(fields), choice);
+}
+
+std::unique_ptr<Target> on_device(const Target& target, const DeviceChoice& choice) {
+  if (choice.precision) {
+    throw UsageError("a precision can be chosen for networks; the model " + target.name() +
+                     " has its own");
+  }
+  if (choice.device == Device::cpu) return nullptr;
+  return torch_module("the device cuda").on_cuda(target);
+}
+
+Model read_model(const Json& json, const std::string& source, const ModelOptions& options) {
+  static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
+      {"bernoulli", read_bernoulli},
+      {"ising", read_ising},
+      {"ising-lattice", read_ising_lattice},
+      {"poisson", read_poisson},
+      {"potts", read_potts},
+      {"quadratic", read_quadratic},
+      {"rbm", read_rbm},
+  };
+  static const std::map<std::string,
+                        std::function<std::unique_ptr<Target>(JsonFields&, const DeviceChoice&)>>
+      networks = {{"resnet-ebm", read_resnet_ebm}, {"torch", read_script}};
+  JsonFields fields(json, source);
+  const std::string kind = fields.string("model");
+  const DeviceChoice& choice = options.device;
+  if (kind == "torch" && !options.scripts) {
+    throw UsageError(source + " runs a TorchScript file, and scripts are not allowed here");
+  }
+  Model model;
+  if (const auto it = kinds.find(kind); it != kinds.end()) {
+    model.target = it->second(fields);
+    if (auto there = on_device(*model.target, choice)) {
+      model.on_host = std::exchange(model.target, std::move(there));
+    }
+  } else if (const auto network = networks.find(kind); network != networks.end()) {
+    model.target = network->second(fields, choice);
+  } else {
+    std::string known;
+    for (const auto& [name, read] : kinds) known += name + ", ";
+    for (const auto& [name, read] : networks) known += name + ", ";
+    fields.refuse("model",
+                  "is \"" + kind + "\"; it must be one of " + known.substr(0, known.size() - 2));
+  }
+  fields.finish();
+  model.text = json.dump();
+  return model;
+}
+
+}  // namespace
+
+namespace {
+
+// The fields that name a file.
+constexpr const char* kFileFields[] = {"weights_file", "script"};
+
+// A file that the model names lies relative to the model file; what is kept stands on its own.
+void make_paths_absolute(Json& json, const std::string& source, const fs::path& folder) {
+  for (const char* field : kFileFields) {
+    if (!json.is_object() || !json.contains(field) || !json[field].is_string()) continue;
+    const std::string name = json[field].get<std::string>();
+    if (name.empty() || name.find('\0') != std::string::npos) {
+      throw DataError(source + ": " + field + " is not the name of a file");
+    }
+    json[field] = fs::absolute(folder / name).lexically_normal().string();
+  }
+}
+
+std::string content_of(std::ifstream& file) {
+  std::string text;
+  constexpr std::size_t block = std::size_t{1} << 20;
+  for (std::size_t size = 0; file; text.resize(size)) {
+    text.resize(size + block);
+    file.read(text.data() + size, block);
+    size += static_cast<std::size_t>(file.gcount());
+  }
+  return text;
+}
+
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
+                  const ModelOptions& options) {
+  Json json = parse_strictly(text, source);
+  make_paths_absolute(json, source, folder);
+  Model model = read_model(json, source, options);
+  for (const char* field : kFileFields) {
+    if (!json.contains(field)) continue;
+    const std::string path = json[field].get<std::string>();
+    model.files[path] = checksum_of_file(path);
+  }
+  return model;
+}
+
+Model load_model(const std::string& file_or_name, const ModelOptions& options) {
+  for (const BuiltInModel& model : built_in_models()) {
+    if (model.name == file_or_name) return parse_model(model.text, model.name, {}, options);
+  }
+  std::error_code ignored;
+  std::ifstream file;
+  if (!fs::is_directory(file_or_name, ignored)) file.open(file_or_name, std::ios::binary);
+  if (!file.is_open()) {
+    throw FileError("there is no model file and no built-in model '" + file_or_name +
+                        "' ('saltus models' lists the built-in ones)",
+                    false);
+  }
+  return parse_model(content_of(file), file_or_name, fs::path(file_or_name).parent_path(), options);
+}
+
+}  // namespace saltus

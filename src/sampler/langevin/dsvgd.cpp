@@ -1,0 +1,123 @@
+#include "saltus/sampler/dsvgd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "ops/gemm.hpp"
+#include "saltus/core/error.hpp"
+#include "sampler/langevin/dsvgd_direction.hpp"
+#include "sampler/entries.hpp"
+#include "sampler/settings.hpp"
+#include "sampler/informed/surrogate.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kAdamEpsilon = 1e-8;
+
+// Moves one particle along phi. own: z, the means of phi and of phi^2, the number of steps; as a
+// float the last one stops at 2^24, long after the powers of beta have vanished. False when phi was
+// not finite somewhere, where it counts as 0.
+bool adam_step(double learning_rate, const float* phi, int dim, float* own) {
+  float *z = own, *mean = own + dim, *square = own + 2 * dim, &steps = own[3 * dim];
+  steps += 1;
+  const double bias1 = 1 - std::pow(kBeta1, double{steps});
+  const double bias2 = 1 - std::pow(kBeta2, double{steps});
+  bool finite = true;
+  for (int i = 0; i < dim; ++i) {
+    const double p = std::isfinite(phi[i]) ? double{phi[i]} : 0;
+    finite = finite && std::isfinite(phi[i]);
+    const double m = kBeta1 * double{mean[i]} + (1 - kBeta1) * p;
+    const double v = kBeta2 * double{square[i]} + (1 - kBeta2) * p * p;
+    mean[i] = static_cast<float>(m);
+    square[i] = static_cast<float>(v);
+    z[i] += static_cast<float>(learning_rate * (m / bias1) / (std::sqrt(v / bias2) + kAdamEpsilon));
+  }
+  return finite;
+}
+
+// A particle with a gradient that is not finite must not pull others: its weight goes with it.
+void leave_out_nonfinite(Rows<float> gradient, std::span<double> log_weight) {
+  for (int r = 0; r < gradient.rows; ++r) {
+    const std::span<float> row = gradient.row(r);
+    if (std::all_of(row.begin(), row.end(), [](float g) { return std::isfinite(g); })) continue;
+    std::fill(row.begin(), row.end(), 0.0f);
+    log_weight[static_cast<std::size_t>(r)] = NAN;
+  }
+}
+
+}  // namespace
+
+Dsvgd::Dsvgd(DsvgdOptions options) : options_(options) {
+  if (!(options_.learning_rate > 0 && std::isfinite(options_.learning_rate))) {
+    throw UsageError("learning_rate is " + std::to_string(options_.learning_rate) +
+                     "; it must be a positive number");
+  }
+  check_temperature(options_.temperature);
+  ops::load_blas();
+}
+
+std::string Dsvgd::missing(const Target& target) const {
+  return missing_for_relaxed(target);
+}
+
+std::vector<Parameter> Dsvgd::parameters() const {
+  return {{"learning_rate", options_.learning_rate}, {"temperature", options_.temperature}};
+}
+
+void Dsvgd::start(const Target&, Tile& tile, Workspace& work) const {
+  const int dim = tile.x.cols;
+  for (int r = 0; r < tile.rows(); ++r) std::fill_n(tile.own[r], tile.own.cols, 0.0f);
+  start_relaxed(tile, work.seed, {tile.own.data, tile.rows(), dim, tile.own.stride});
+}
+
+void Dsvgd::step(const Target& target, Tile& tile, Workspace& work,
+                 std::span<StepInfo> info) const {
+  const int rows = tile.rows(), dim = tile.x.cols;
+  const auto count = static_cast<std::size_t>(rows);
+  const std::size_t entries = count * static_cast<std::size_t>(padded(dim));
+  float* memory = work.own.get<float>(0, 2 * entries);
+  const Rows<float> gradient{memory, rows, dim, padded(dim)};
+  const Rows<float> phi{memory + entries, rows, dim, padded(dim)};
+  const std::span weight(work.own.get<double>(1, count), count);
+  const Rows<const float> z{tile.own.data, rows, dim, tile.own.stride};
+
+  surrogate(target, options_.temperature, z, tile.step, work, weight.data(), gradient);
+  for (std::size_t j = 0; j < count; ++j) weight[j] -= tile.logp[j];  // log p_s - log p_t
+  leave_out_nonfinite(gradient, weight);
+  for (std::size_t j = 0; j < count; ++j) info[j] = {1, 0, 0, true, !std::isfinite(weight[j])};
+  softmax(weight);
+  dsvgd_direction(z, gradient, weight, work.own, phi);
+  for (int r = 0; r < rows; ++r) {
+    StepInfo& done = info[static_cast<std::size_t>(r)];
+    if (!adam_step(options_.learning_rate, phi[r], dim, tile.own[r])) done.nonfinite = true;
+    done.proposed = done.changed = threshold(tile.own[r], dim, tile.x[r], tile.x[r]);
+    if (done.changed) tile.score_current = tile.kept_current = false;
+  }
+  target.evaluate(work.at(tile.step + 1), tile.x, tile.logp, {});
+  work.evaluations.gradient += count;
+  work.evaluations.logp += count;
+  ++tile.step;
+}
+
+void Dsvgd::transition_matrix(const StateTable&, const When&, Rows<double>,
+                              std::span<double>) const {
+  throw std::logic_error("dsvgd moves particles in R^d: its states alone are no Markov chain");
+}
+
+SamplerEntry dsvgd_entry() {
+  return {"dsvgd",
+          "Stein variational descent of all chains as particles: deterministic, approximate",
+          {"learning_rate", "temperature"},
+          [](const Target&, const Settings& s) -> std::unique_ptr<Sampler> {
+            DsvgdOptions options;
+            options.learning_rate =
+                number_setting(s, "learning_rate").value_or(options.learning_rate);
+            options.temperature = number_setting(s, "temperature").value_or(options.temperature);
+            return std::make_unique<Dsvgd>(options);
+          },
+          missing_for_relaxed};
+}
+
+}  // namespace saltus
