@@ -14,9 +14,9 @@
 
 #include "bench/child.hpp"
 #include "bench/clock.hpp"
-#include "ops/ops.hpp"
 #include "bench/other_load.hpp"
 #include "bench/report.hpp"
+#include "ops/ops.hpp"
 
 namespace saltus::bench {
 namespace {

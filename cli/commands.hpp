@@ -32,6 +32,7 @@ void add_report(CLI::App& program, int& status);
 void add_learn(CLI::App& program, int& status);
 void add_infill(CLI::App& program, int& status);
 void add_reproduce(CLI::App& program, int& status);
+void add_convert(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
 
 }  // namespace saltus::cli

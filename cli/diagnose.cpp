@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
-#include "saltus/diagnose/summary.hpp"
-#include "saltus/io/draw_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "saltus/diagnose/summary.hpp"
+#include "saltus/io/draw_files.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include <fmt/core.h>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 

@@ -11,30 +11,29 @@
 #include <memory>
 #include <numeric>
 
+#include <nlohmann/json.hpp>
 #include "cli/commands.hpp"
-#include "core/checksum.hpp"
 #include "cli/interrupt.hpp"
-#include "io/bytes/byte_file.hpp"
-#include "io/models/json_fields.hpp"
-#include "io/models/resnet_file.hpp"
-#include "reproduce/data/ebm_images.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_control.hpp"
+#include "cli/sample/options.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "core/checksum.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "reproduce/data/data_folder.hpp"
+#include "reproduce/data/ebm_images.hpp"
+#include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/io/data_file.hpp"
-#include "reproduce/data/data_folder.hpp"
 #include "saltus/io/model_file.hpp"
-#include "saltus/anneal/ais_run.hpp"
 #include "saltus/learn/ebm_learning.hpp"
 #include "saltus/learn/likelihood.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/version.hpp"
-#include "cli/sample/options.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -104,15 +103,6 @@ std::vector<double> betas_of(const LogzRequest& request) {
   return betas;
 }
 
-// The law that a model has as a part of itself, where there is one.
-std::optional<Independent> own_base(const Model& model) {
-  const auto json = nlohmann::json::parse(model.text);
-  if (json.at("model") != "resnet-ebm") return std::nullopt;
-  JsonFields fields(json, "the model");
-  fields.at("model");
-  return Independent::bernoulli(model.target->domain(), read_resnet(fields).base_mean);
-}
-
 // Where the chains start: what was asked for, or the model's own base, or uniform. `request.base`
 // then says which.
 Independent base_of(LogzRequest& request, const Model& model) {
@@ -123,7 +113,7 @@ Independent base_of(LogzRequest& request, const Model& model) {
         model.target->name() + " are unbounded");
   }
   if (request.base.empty() || request.base == "model") {
-    if (auto base = own_base(model)) return request.base = "model", *base;
+    if (auto base = model_base(model.value)) return request.base = "model", *base;
     if (!request.base.empty()) {
       throw UsageError("the model " + model.target->name() +
                        " has no base of its own; --base uniform, or a file of probabilities");

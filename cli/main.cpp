@@ -5,11 +5,11 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "core/printable.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace {
 
@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", std::string("saltus ") + version());
   program.require_subcommand(1);
   program.footer(
-      "'saltus COMMAND --help' tells more. Without a model, 'saltus sample' draws from the\n"
+      "Run 'saltus COMMAND --help' for its options. Without a model, 'saltus sample' draws from "
+      "the\n"
       "paper's 5 x 5 Ising model.");
   int status = ok;
   add_sample(program, status);
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
   add_learn(program, status);
   add_infill(program, status);
   add_reproduce(program, status);
+  add_convert(program, status);
   add_lists(program, status);
   try {
     run(program, argc, argv);

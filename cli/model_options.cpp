@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "saltus/core/error.hpp"
 #include "cli/terminal.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -1,8 +1,8 @@
 // How far a run is: a line that is drawn over on a terminal, plain lines now and then elsewhere.
 #pragma once
 
-#include "saltus/run/run.hpp"
 #include "cli/terminal.hpp"
+#include "saltus/run/run.hpp"
 
 namespace saltus::cli {
 

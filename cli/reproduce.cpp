@@ -10,17 +10,17 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "io/bytes/file_lock.hpp"
 #include "io/bytes/new_file.hpp"
-#include "cli/option_checks.hpp"
 #include "report/machine.hpp"
+#include "reproduce/data/data_folder.hpp"
 #include "reproduce/ledger.hpp"
 #include "reproduce/output.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
-#include "reproduce/data/data_folder.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

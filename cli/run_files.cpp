@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
+#include "cli/terminal.hpp"
 #include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
-#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 namespace {

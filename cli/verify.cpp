@@ -6,14 +6,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/model_options.hpp"
+#include "cli/sample/options.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "cli/sample/options.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

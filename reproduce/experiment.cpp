@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "saltus/core/error.hpp"
 #include "reproduce/data/data_folder.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {
 

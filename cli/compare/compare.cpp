@@ -11,15 +11,15 @@
 #include "cli/commands.hpp"
 #include "cli/compare/report.hpp"
 #include "cli/interrupt.hpp"
-#include "io/bytes/byte_file.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_files.hpp"
+#include "cli/terminal.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/io/model_file.hpp"
-#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "ops/ops.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/version.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

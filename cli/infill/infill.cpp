@@ -11,8 +11,8 @@
 #include "cli/infill/report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "saltus/core/error.hpp"
 #include "cli/terminal.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "cli/option_checks.hpp"
-#include "saltus/core/error.hpp"
 #include "cli/sample/options.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "saltus/version.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {

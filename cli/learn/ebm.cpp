@@ -7,18 +7,18 @@
 #include <memory>
 
 #include "cli/interrupt.hpp"
-#include "io/bytes/file_lock.hpp"
-#include "io/bytes/new_file.hpp"
-#include "reproduce/data/ebm_images.hpp"
 #include "cli/learn/ebm.hpp"
 #include "cli/learn/ebm_options.hpp"
 #include "cli/learn/report.hpp"
 #include "cli/option_checks.hpp"
-#include "saltus/core/error.hpp"
-#include "reproduce/data/data_folder.hpp"
-#include "saltus/version.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "io/bytes/file_lock.hpp"
+#include "io/bytes/new_file.hpp"
+#include "reproduce/data/data_folder.hpp"
+#include "reproduce/data/ebm_images.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {

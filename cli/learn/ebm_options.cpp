@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "io/models/json_fields.hpp"
-#include "io/bytes/strict_json.hpp"
-#include "reproduce/data/ebm_images.hpp"
 #include "cli/option_checks.hpp"
-#include "saltus/core/error.hpp"
-#include "saltus/version.hpp"
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
+#include "reproduce/data/ebm_images.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -7,19 +7,19 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "core/checksum.hpp"
 #include "cli/interrupt.hpp"
-#include "io/bytes/new_file.hpp"
 #include "cli/learn/ebm.hpp"
 #include "cli/learn/options.hpp"
 #include "cli/learn/report.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "core/checksum.hpp"
+#include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_file.hpp"
 #include "saltus/learn/trainable_ising.hpp"
 #include "saltus/learn/trainable_rbm.hpp"
 #include "saltus/run/checkpoint.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "io/models/json_fields.hpp"
-#include "io/bytes/strict_json.hpp"
-#include "io/models/weights_file.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/sample/options.hpp"
+#include "cli/terminal.hpp"
+#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
+#include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/version.hpp"
-#include "cli/sample/options.hpp"
-#include "cli/terminal.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/version.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {

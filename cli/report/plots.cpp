@@ -6,11 +6,11 @@
 #include <cmath>
 #include <optional>
 
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "io/bytes/png.hpp"
 #include "report/run_series.hpp"
 #include "saltus/io/images.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

@@ -8,16 +8,16 @@
 
 #include "cli/commands.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/report/plots.hpp"
+#include "cli/run_files.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "report/machine.hpp"
 #include "report/page.hpp"
-#include "cli/report/plots.hpp"
 #include "reproduce/saved.hpp"
-#include "cli/run_files.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {

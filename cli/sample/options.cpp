@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/models/json_fields.hpp"
-#include "io/bytes/strict_json.hpp"
 #include "cli/option_checks.hpp"
+#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/io/model_file.hpp"

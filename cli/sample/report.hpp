@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "cli/sample/options.hpp"
 #include "saltus/compare/race.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/summary.hpp"
-#include "cli/sample/options.hpp"
 
 namespace saltus::cli {
 

@@ -9,9 +9,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/sample/options.hpp"
+#include "cli/sample/report.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "io/bytes/new_file.hpp"
 #include "io/draws/start_file.hpp"
-#include "cli/progress.hpp"
 #include "saltus/compare/race.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
@@ -20,10 +24,6 @@
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/version.hpp"
-#include "cli/sample/options.hpp"
-#include "cli/sample/report.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -100,8 +100,8 @@ class SampleRun {
   explicit SampleRun(SampleRequest request)
       : request_(std::move(request)),
         model_(request_.resume.empty() ? load_model(request_.model)
-                                       : parse_model(request_.model_text, request_.resume, {},
-                                                     request_.model.options())),
+                                       : load_saved_model(request_.model_text, request_.resume,
+                                                          request_.model.options())),
         target_(*model_.target) {
     request_.model_text = model_.text;
     check_model_files();

@@ -2,9 +2,9 @@
 // networks fit the data they are sampled from, and how well their mean predicts others.
 #pragma once
 
+#include "reproduce/data/regression_sets.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/measured.hpp"
-#include "reproduce/data/regression_sets.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus::reproduce::bnn {

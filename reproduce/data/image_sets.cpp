@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "io/data/byte_rows.hpp"
 #include "io/bytes/gzip.hpp"
+#include "io/data/byte_rows.hpp"
+#include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/mat_images.hpp"
 #include "saltus/core/error.hpp"
-#include "reproduce/data/data_folder.hpp"
 
 namespace saltus {
 namespace {

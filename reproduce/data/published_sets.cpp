@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "io/models/weights_file.hpp"
-#include "saltus/core/error.hpp"
 #include "reproduce/data/data_folder.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {

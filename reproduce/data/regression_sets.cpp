@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "io/bytes/gzip.hpp"
-#include "reproduce/data/published_tables.hpp"
 #include "io/bytes/zip.hpp"
-#include "saltus/core/error.hpp"
 #include "reproduce/data/data_folder.hpp"
+#include "reproduce/data/published_tables.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {

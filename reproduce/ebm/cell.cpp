@@ -10,8 +10,8 @@
 
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/data/ebm_images.hpp"
-#include "saltus/core/error.hpp"
 #include "saltus/anneal/ais_run.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::reproduce {

@@ -9,8 +9,8 @@
 
 #include "reproduce/data/ebm_images.hpp"
 #include "reproduce/ebm/cell.hpp"
-#include "saltus/core/error.hpp"
 #include "saltus/anneal/ais.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {
 namespace {

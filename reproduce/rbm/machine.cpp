@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "reproduce/chains.hpp"
+#include "reproduce/data/data_folder.hpp"
 #include "reproduce/measured.hpp"
 #include "saltus/core/error.hpp"
-#include "reproduce/data/data_folder.hpp"
 #include "saltus/learn/contrastive_divergence.hpp"
 #include "saltus/learn/trainable_rbm.hpp"
 #include "saltus/sampler/block_gibbs.hpp"

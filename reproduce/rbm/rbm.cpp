@@ -7,10 +7,10 @@
 #include <cmath>
 #include <tuple>
 
+#include "reproduce/data/data_folder.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/measured.hpp"
 #include "reproduce/rbm/race.hpp"
-#include "reproduce/data/data_folder.hpp"
 #include "saltus/io/images.hpp"
 
 namespace saltus::reproduce {

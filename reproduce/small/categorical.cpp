@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "reproduce/chains.hpp"
-#include "reproduce/small/dula_law.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/measured.hpp"
+#include "reproduce/small/dula_law.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/sampler/dlp.hpp"

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "reproduce/chains.hpp"
-#include "reproduce/small/dula_law.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/measured.hpp"
+#include "reproduce/small/dula_law.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/target/ising_lattice.hpp"

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/models/resnet_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/images.hpp"
+#include "saltus/io/model_file.hpp"
 
 namespace saltus {
 namespace {
@@ -157,8 +157,8 @@ void EbmRun::write_tables() const {
 }
 
 void EbmRun::write_models() const {
-  write_resnet(setup_.folder / "last.json", last());
-  if (learning_->best()) write_resnet(setup_.folder / "best.json", best());
+  write_model(setup_.folder / "last.json", last());
+  if (learning_->best()) write_model(setup_.folder / "best.json", best());
 }
 
 void EbmRun::write_picture(const std::string& name) const {

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "diagnose/columns/normal_quantile.hpp"
-#include "learn/model_output.hpp"
 #include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
+#include "saltus/io/model_file.hpp"
 
 namespace saltus {
 namespace {
@@ -116,8 +116,8 @@ double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samp
 }
 
 void TrainableIsing::write(const std::filesystem::path& path) const {
-  const std::vector<float> none(static_cast<std::size_t>(spins_));
-  write_ising(path, couplings(), fields().empty() ? none : fields());
+  QuadraticModel model = quadratic_->model();
+  write_model(path, IsingModel{spins_, std::move(model.couplings), std::move(model.field)});
 }
 
 }  // namespace saltus

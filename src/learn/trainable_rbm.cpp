@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "learn/model_output.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
+#include "saltus/io/model_file.hpp"
 
 namespace saltus {
 namespace {
@@ -127,8 +127,7 @@ double TrainableRbm::contrast(Rows<const Symbol> data, Rows<const Symbol> sample
 }
 
 void TrainableRbm::write(const std::filesystem::path& path) const {
-  const Parts p = parts(parameters_);
-  write_rbm(path, p.weights, p.visible_bias, p.hidden_bias);
+  write_model(path, rbm_.model());
 }
 
 }  // namespace saltus

@@ -2,20 +2,20 @@
 
 namespace saltus {
 
-Bernoulli::Bernoulli(std::vector<double> logits)
-    : logits_(std::move(logits)), domain_(Domain::binary(static_cast<int>(logits_.size()))) {}
+Bernoulli::Bernoulli(BernoulliModel model)
+    : model_(std::move(model)), domain_(Domain::binary(static_cast<int>(model_.logits.size()))) {}
 
 template <class Value, class T>
 void Bernoulli::evaluate_rows(Rows<const Value> x, double* logp, Rows<T> score) const {
-  const std::size_t dim = logits_.size();
+  const std::size_t dim = model_.logits.size();
   for (int r = 0; r < x.rows; ++r) {
     double sum = 0;
     if (logp) {
-      for (std::size_t i = 0; i < dim; ++i) sum += logits_[i] * static_cast<double>(x[r][i]);
+      for (std::size_t i = 0; i < dim; ++i) sum += model_.logits[i] * static_cast<double>(x[r][i]);
       logp[r] = sum;
     }
     if (score) {
-      for (std::size_t i = 0; i < dim; ++i) score[r][i] = static_cast<T>(logits_[i]);
+      for (std::size_t i = 0; i < dim; ++i) score[r][i] = static_cast<T>(model_.logits[i]);
     }
   }
 }
@@ -36,7 +36,7 @@ void Bernoulli::evaluate_relaxed(const At&, Rows<const float> v, double* logp,
 
 void Bernoulli::differences(const LocalRow& row, int i, int first, int count, double* out) const {
   for (int m = 0; m < count; ++m) {
-    out[m] = logits_[static_cast<std::size_t>(i)] * (first + m - row.x[i]);
+    out[m] = model_.logits[static_cast<std::size_t>(i)] * (first + m - row.x[i]);
   }
 }
 

@@ -22,23 +22,21 @@ int sites(int rows, int cols) {
 
 }  // namespace
 
-IsingLattice::IsingLattice(int rows, int cols, bool periodic, double a, double b)
-    : rows_(rows),
-      cols_(cols),
-      periodic_(periodic),
-      a_(a),
-      b_(b),
-      domain_(Domain::spin(sites(rows, cols))),
-      thresholds_(gibbs_thresholds(a, b)) {}
+IsingLattice::IsingLattice(const LatticeModel& model)
+    : model_(model),
+      domain_(Domain::spin(sites(model.rows, model.cols))),
+      thresholds_(gibbs_thresholds(model.a, model.b)) {}
 
 void IsingLattice::evaluate(const At&, Rows<const Symbol> x, double* logp,
                             Rows<float> score) const {
   const ops::Ops& o = ops::active();
-  const ops::Lattice lattice{rows_, cols_, periodic_, static_cast<float>(2 * a_),
-                             static_cast<float>(b_)};
+  const ops::Lattice lattice{model_.rows, model_.cols, model_.periodic,
+                             static_cast<float>(2 * model_.a), static_cast<float>(model_.b)};
   for (int r = 0; r < x.rows; ++r) {
     const ops::LatticeSums sums = o.lattice(lattice, x[r], score ? score[r] : nullptr);
-    if (logp) logp[r] = a_ * static_cast<double>(sums.pairs) + b_ * static_cast<double>(sums.spins);
+    if (logp)
+      logp[r] =
+          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins);
   }
 }
 
@@ -46,28 +44,30 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
                                   Rows<double> score) const {
   if (!score) return evaluate(at, x, logp, {});
   const RowBuffer<float> neighbours(x.rows, domain_.dim());  // small integers: exact in float
-  const ops::Lattice sums_only{rows_, cols_, periodic_, 1.0f, 0.0f};
+  const ops::Lattice sums_only{model_.rows, model_.cols, model_.periodic, 1.0f, 0.0f};
   for (int r = 0; r < x.rows; ++r) {
     const float* sum = neighbours.view()[r];
     const ops::LatticeSums sums = ops::active().lattice(sums_only, x[r], neighbours.view()[r]);
-    if (logp) logp[r] = a_ * static_cast<double>(sums.pairs) + b_ * static_cast<double>(sums.spins);
-    for (int i = 0; i < score.cols; ++i) score[r][i] = 2 * a_ * double{sum[i]} + b_;
+    if (logp)
+      logp[r] =
+          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins);
+    for (int i = 0; i < score.cols; ++i) score[r][i] = 2 * model_.a * double{sum[i]} + model_.b;
   }
 }
 
 std::span<const std::int32_t> IsingLattice::neighbours(int i, std::int32_t* room) const {
-  const int r = i / cols_, c = i % cols_;
+  const int r = i / model_.cols, c = i % model_.cols;
   std::int32_t* end = room;
   // Left and right, or up and down: of two neighbours that are one site there is one edge.
   const auto along = [&](int at, int length, int stride) {
     if (at > 0) *end++ = i - stride;
     if (at + 1 < length) *end++ = i + stride;
-    if (!periodic_ || length <= 2) return;
+    if (!model_.periodic || length <= 2) return;
     if (at == 0) *end++ = i + (length - 1) * stride;
     if (at + 1 == length) *end++ = i - (length - 1) * stride;
   };
-  along(c, cols_, 1);
-  along(r, rows_, cols_);
+  along(c, model_.cols, 1);
+  along(r, model_.rows, model_.cols);
   return {room, end};
 }
 
@@ -80,7 +80,7 @@ int IsingLattice::neighbour_sum(const Symbol* x, int i) const {
 
 void IsingLattice::differences(const LocalRow& row, int i, int first, int count,
                                double* out) const {
-  const double field = 2 * a_ * neighbour_sum(row.x, i) + b_;
+  const double field = 2 * model_.a * neighbour_sum(row.x, i) + model_.b;
   for (int m = 0; m < count; ++m) out[m] = 2 * (first + m - row.x[i]) * field;
 }
 
@@ -88,7 +88,7 @@ void IsingLattice::move(const LocalRow& row, int i, Symbol to) const {
   row.x[i] = to;
   if (!row.score) return;
   std::array<std::int32_t, 4> room;
-  const auto a2 = static_cast<float>(2 * a_), b = static_cast<float>(b_);
+  const auto a2 = static_cast<float>(2 * model_.a), b = static_cast<float>(model_.b);
   for (std::int32_t j : neighbours(i, room.data())) {
     row.score[j] = a2 * static_cast<float>(neighbour_sum(row.x, j)) + b;
   }
@@ -138,13 +138,15 @@ void IsingLattice::update(const At&, Rows<Symbol> x, std::span<const std::int32_
 }
 
 int IsingLattice::groups() const {
-  const auto odd_ring = [&](int length) { return periodic_ && length > 2 && length % 2 == 1; };
-  return odd_ring(rows_) || odd_ring(cols_) ? 0 : 2;
+  const auto odd_ring = [&](int length) {
+    return model_.periodic && length > 2 && length % 2 == 1;
+  };
+  return odd_ring(model_.rows) || odd_ring(model_.cols) ? 0 : 2;
 }
 
 void IsingLattice::update_group(const At&, Rows<Symbol> x, int group, const Draws& draws,
                                 std::uint32_t* changed) const {
-  const ops::LatticeGibbs law{rows_, cols_, periodic_, thresholds_};
+  const ops::LatticeGibbs law{model_.rows, model_.cols, model_.periodic, thresholds_};
   for (int r = 0; r < x.rows; ++r) {
     changed[r] +=
         ops::active().gibbs_lattice(law, group, x[r], stream_of(draws, r), draws.first_word);
@@ -154,7 +156,7 @@ void IsingLattice::update_group(const At&, Rows<Symbol> x, int group, const Draw
 std::vector<std::int32_t> IsingLattice::group(int colour) const {
   std::vector<std::int32_t> sites;
   for (int i = 0; i < domain_.dim(); ++i) {
-    if ((i / cols_ + i % cols_) % 2 == colour) sites.push_back(i);
+    if ((i / model_.cols + i % model_.cols) % 2 == colour) sites.push_back(i);
   }
   return sites;
 }

@@ -16,33 +16,34 @@ void add(const float* from, int count, float* to) {
 // that is not there already.
 void IsingLattice::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                                     Rows<float> gradient) const {
-  float* sums = at.scratch.get<float>(0, static_cast<std::size_t>(cols_));
-  const bool around_rows = periodic_ && rows_ > 2, around_cols = periodic_ && cols_ > 2;
-  const auto a2 = static_cast<float>(2 * a_), b = static_cast<float>(b_);
+  const int rows = model_.rows, cols = model_.cols;
+  float* sums = at.scratch.get<float>(0, static_cast<std::size_t>(cols));
+  const bool around_rows = model_.periodic && rows > 2, around_cols = model_.periodic && cols > 2;
+  const auto a2 = static_cast<float>(2 * model_.a), b = static_cast<float>(model_.b);
   for (int r = 0; r < v.rows; ++r) {
     double pairs = 0, spins = 0;
-    for (int k = 0; k < rows_; ++k) {
+    for (int k = 0; k < rows; ++k) {
       const auto row = [&](int at_row) {
-        return v[r] + static_cast<std::ptrdiff_t>(at_row) * cols_;
+        return v[r] + static_cast<std::ptrdiff_t>(at_row) * cols;
       };
       const float* here = row(k);
-      std::fill_n(sums, cols_, 0.0f);
-      if (k > 0 || around_rows) add(row(k > 0 ? k - 1 : rows_ - 1), cols_, sums);
-      if (k + 1 < rows_ || around_rows) add(row(k + 1 < rows_ ? k + 1 : 0), cols_, sums);
-      add(here, cols_ - 1, sums + 1);
-      add(here + 1, cols_ - 1, sums);
+      std::fill_n(sums, cols, 0.0f);
+      if (k > 0 || around_rows) add(row(k > 0 ? k - 1 : rows - 1), cols, sums);
+      if (k + 1 < rows || around_rows) add(row(k + 1 < rows ? k + 1 : 0), cols, sums);
+      add(here, cols - 1, sums + 1);
+      add(here + 1, cols - 1, sums);
       if (around_cols) {
-        sums[0] += here[cols_ - 1];
-        sums[cols_ - 1] += here[0];
+        sums[0] += here[cols - 1];
+        sums[cols - 1] += here[0];
       }
-      for (int c = 0; logp && c < cols_; ++c) {
+      for (int c = 0; logp && c < cols; ++c) {
         pairs += double{here[c]} * double{sums[c]};
         spins += double{here[c]};
       }
-      float* out = gradient ? gradient[r] + static_cast<std::ptrdiff_t>(k) * cols_ : nullptr;
-      for (int c = 0; out && c < cols_; ++c) out[c] = a2 * sums[c] + b;
+      float* out = gradient ? gradient[r] + static_cast<std::ptrdiff_t>(k) * cols : nullptr;
+      for (int c = 0; out && c < cols; ++c) out[c] = a2 * sums[c] + b;
     }
-    if (logp) logp[r] = a_ * pairs + b_ * spins;
+    if (logp) logp[r] = model_.a * pairs + model_.b * spins;
   }
 }
 

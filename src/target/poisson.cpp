@@ -7,8 +7,9 @@
 
 namespace saltus {
 
-Poisson::Poisson(const std::vector<double>& rates)
-    : domain_(Domain::integers(static_cast<int>(rates.size()))) {
+Poisson::Poisson(PoissonModel model)
+    : model_(std::move(model)), domain_(Domain::integers(static_cast<int>(model_.rates.size()))) {
+  const std::vector<double>& rates = model_.rates;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!(rates[i] > 0 && rates[i] <= kMaxRate)) {
       throw DataError("rate " + std::to_string(i) + " is " + std::to_string(rates[i]) +

@@ -13,21 +13,20 @@ std::size_t at(int i) {
 
 }  // namespace
 
-Potts::Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> edges)
-    : domain_(std::move(domain)), unary_(std::move(unary)), edges_(std::move(edges)) {
-  if (domain_.kind() != Domain::Kind::categorical)
+Potts::Potts(PottsModel model) : model_(std::move(model)) {
+  if (model_.domain.kind() != Domain::Kind::categorical)
     throw UsageError("a Potts model needs categorical levels");
-  if (unary_.size() != at(domain_.score_size())) {
-    throw DataError("unary has " + std::to_string(unary_.size()) + " entries for " +
-                    std::to_string(domain_.score_size()) + " levels");
+  if (model_.unary.size() != at(model_.domain.score_size())) {
+    throw DataError("unary has " + std::to_string(model_.unary.size()) + " entries for " +
+                    std::to_string(model_.domain.score_size()) + " levels");
   }
-  for (const PottsEdge& e : edges_) {
-    const int n = domain_.dim();
+  for (const PottsEdge& e : model_.edges) {
+    const int n = model_.domain.dim();
     if (e.i < 0 || e.j < 0 || e.i >= n || e.j >= n || e.i == e.j) {
       throw DataError("an edge joins coordinates " + std::to_string(e.i) + " and " +
                       std::to_string(e.j) + " of " + std::to_string(n));
     }
-    const std::size_t rows = at(domain_.levels(e.i)), cols = at(domain_.levels(e.j));
+    const std::size_t rows = at(model_.domain.levels(e.i)), cols = at(model_.domain.levels(e.j));
     if (e.table.size() != rows * cols) {
       throw DataError("the table between " + std::to_string(e.i) + " and " + std::to_string(e.j) +
                       " has " + std::to_string(e.table.size()) + " entries, not " +
@@ -38,18 +37,18 @@ Potts::Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> ed
       for (std::size_t c = 0; c < cols; ++c) t[c * rows + r] = e.table[r * cols + c];
     }
   }
-  ends_begin_.resize(at(domain_.dim()) + 1);
-  for (const PottsEdge& e : edges_) ++ends_begin_[at(e.i) + 1], ++ends_begin_[at(e.j) + 1];
+  ends_begin_.resize(at(model_.domain.dim()) + 1);
+  for (const PottsEdge& e : model_.edges) ++ends_begin_[at(e.i) + 1], ++ends_begin_[at(e.j) + 1];
   for (std::size_t i = 1; i < ends_begin_.size(); ++i) {
     max_degree_ = std::max(max_degree_, static_cast<int>(ends_begin_[i]));
     ends_begin_[i] += ends_begin_[i - 1];
   }
   ends_.resize(ends_begin_.back());
   std::vector<std::size_t> next(ends_begin_.begin(), ends_begin_.end() - 1);
-  for (std::size_t e = 0; e < edges_.size(); ++e) {
-    const double *table = edges_[e].table.data(), *turned = transposed_[e].data();
-    ends_[next[at(edges_[e].i)]++] = {edges_[e].j, table, turned};
-    ends_[next[at(edges_[e].j)]++] = {edges_[e].i, turned, table};
+  for (std::size_t e = 0; e < model_.edges.size(); ++e) {
+    const double *table = model_.edges[e].table.data(), *turned = transposed_[e].data();
+    ends_[next[at(model_.edges[e].i)]++] = {model_.edges[e].j, table, turned};
+    ends_[next[at(model_.edges[e].j)]++] = {model_.edges[e].i, turned, table};
   }
 }
 
@@ -58,8 +57,8 @@ std::span<const Potts::End> Potts::ends(int i) const {
 }
 
 void Potts::differences(const LocalRow& row, int i, int first, int count, double* out) const {
-  const double* unary = unary_.data() + domain_.score_begin(i);
-  const int now = row.x[i], levels = domain_.levels(i);
+  const double* unary = model_.unary.data() + model_.domain.score_begin(i);
+  const int now = row.x[i], levels = model_.domain.levels(i);
   for (int m = 0; m < count; ++m) out[m] = unary[first + m] - unary[now];
   for (const End& end : ends(i)) {
     const double* given = end.by_other + at(row.x[end.other] * levels);
@@ -72,9 +71,9 @@ void Potts::move(const LocalRow& row, int i, Symbol to) const {
   row.x[i] = to;
   if (!row.score) return;
   for (const End& end : ends(i)) {
-    const int levels = domain_.levels(end.other);
+    const int levels = model_.domain.levels(end.other);
     const double *before = end.by_own + at(from * levels), *after = end.by_own + at(to * levels);
-    float* score = row.score + domain_.score_begin(end.other);
+    float* score = row.score + model_.domain.score_begin(end.other);
     for (int k = 0; k < levels; ++k) score[k] += static_cast<float>(after[k] - before[k]);
   }
 }
@@ -90,17 +89,19 @@ void Potts::evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) con
   for (int r = 0; r < x.rows; ++r) {
     const Symbol* c = x[r];
     double sum = 0;
-    for (int i = 0; i < domain_.dim(); ++i) sum += unary_[at(domain_.score_begin(i) + c[i])];
+    for (int i = 0; i < model_.domain.dim(); ++i)
+      sum += model_.unary[at(model_.domain.score_begin(i) + c[i])];
     if (score) {
-      for (std::size_t k = 0; k < unary_.size(); ++k) score[r][k] = static_cast<T>(unary_[k]);
+      for (std::size_t k = 0; k < model_.unary.size(); ++k)
+        score[r][k] = static_cast<T>(model_.unary[k]);
     }
-    for (std::size_t e = 0; e < edges_.size(); ++e) {
-      const auto& [i, j, table] = edges_[e];
-      const int rows = domain_.levels(i), cols = domain_.levels(j);
+    for (std::size_t e = 0; e < model_.edges.size(); ++e) {
+      const auto& [i, j, table] = model_.edges[e];
+      const int rows = model_.domain.levels(i), cols = model_.domain.levels(j);
       sum += table[at(c[i] * cols + c[j])];
       if (!score) continue;
-      T* to_i = score[r] + domain_.score_begin(i);
-      T* to_j = score[r] + domain_.score_begin(j);
+      T* to_i = score[r] + model_.domain.score_begin(i);
+      T* to_j = score[r] + model_.domain.score_begin(j);
       const double* given_j = transposed_[e].data() + at(c[j] * rows);
       const double* given_i = table.data() + at(c[i] * cols);
       for (int k = 0; k < rows; ++k) to_i[k] += static_cast<T>(given_j[k]);

@@ -369,6 +369,24 @@ void Quadratic::update(const At& at, Rows<Symbol> x, std::span<const std::int32_
   }
 }
 
+QuadraticModel Quadratic::model() const {
+  QuadraticModel model{domain_, {}, field_};
+  for (int i = 0; i < domain_.dim(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    for (auto e = static_cast<std::size_t>(matrix_->begin[at]);
+         e < static_cast<std::size_t>(matrix_->begin[at + 1]); ++e) {
+      const int j = matrix_->column[e];
+      if (j < i || matrix_->weight[e] == 0) continue;
+      model.couplings.push_back({i, j, matrix_->weight[e] / (i == j ? 2 : 1)});
+    }
+  }
+  return model;
+}
+
+std::unique_ptr<Quadratic> make_ising(const IsingModel& model) {
+  return make_ising(model.n, model.couplings, model.fields);
+}
+
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
                                       std::vector<double> field, Quadratic::Storage storage) {
   for (const Coupling& c : couplings) {

@@ -83,16 +83,14 @@ class Layer {
 
 }  // namespace
 
-Rbm::Rbm(std::vector<double> weights, std::vector<double> visible_bias,
-         std::vector<double> hidden_bias)
-    : weights_(std::move(weights)),
-      visible_bias_(std::move(visible_bias)),
-      hidden_bias_(std::move(hidden_bias)),
-      domain_(Domain::binary(static_cast<int>(visible_bias_.size()))) {
-  if (hidden_bias_.empty() || weights_.size() != visible_bias_.size() * hidden_bias_.size()) {
-    throw DataError("an RBM with " + std::to_string(visible_bias_.size()) + " visible and " +
-                    std::to_string(hidden_bias_.size()) + " hidden units cannot have " +
-                    std::to_string(weights_.size()) + " weights");
+Rbm::Rbm(RbmModel model)
+    : model_(std::move(model)),
+      domain_(Domain::binary(static_cast<int>(model_.visible_bias.size()))) {
+  if (model_.hidden_bias.empty() ||
+      model_.weights.size() != model_.visible_bias.size() * model_.hidden_bias.size()) {
+    throw DataError("an RBM with " + std::to_string(model_.visible_bias.size()) + " visible and " +
+                    std::to_string(model_.hidden_bias.size()) + " hidden units cannot have " +
+                    std::to_string(model_.weights.size()) + " weights");
   }
   ops::load_blas();
   by_hidden_ = RowBuffer<float>(hidden(), domain_.dim());
@@ -100,19 +98,20 @@ Rbm::Rbm(std::vector<double> weights, std::vector<double> visible_bias,
   visible_row_ = RowBuffer<float>(1, domain_.dim());
   hidden_row_ = RowBuffer<float>(1, hidden());
   derive_single();
-  all_.resize(visible_bias_.size());
+  all_.resize(model_.visible_bias.size());
   std::iota(all_.begin(), all_.end(), 0);
 }
 
 void Rbm::set_parameters(std::span<const float> weights, std::span<const float> visible_bias,
                          std::span<const float> hidden_bias) {
-  if (weights.size() != weights_.size() || visible_bias.size() != visible_bias_.size() ||
-      hidden_bias.size() != hidden_bias_.size()) {
+  if (weights.size() != model_.weights.size() ||
+      visible_bias.size() != model_.visible_bias.size() ||
+      hidden_bias.size() != model_.hidden_bias.size()) {
     throw DataError("an RBM cannot change its number of units");
   }
-  std::copy(weights.begin(), weights.end(), weights_.begin());
-  std::copy(visible_bias.begin(), visible_bias.end(), visible_bias_.begin());
-  std::copy(hidden_bias.begin(), hidden_bias.end(), hidden_bias_.begin());
+  std::copy(weights.begin(), weights.end(), model_.weights.begin());
+  std::copy(visible_bias.begin(), visible_bias.end(), model_.visible_bias.begin());
+  std::copy(hidden_bias.begin(), hidden_bias.end(), model_.hidden_bias.begin());
   derive_single();
 }
 
@@ -121,7 +120,7 @@ void Rbm::derive_single() {
   constexpr int kTogether = 16;
   const int visible = domain_.dim();
   const auto row = [&](int h) {
-    return weights_.data() + static_cast<std::ptrdiff_t>(h) * visible;
+    return model_.weights.data() + static_cast<std::ptrdiff_t>(h) * visible;
   };
   for (int h = 0; h < hidden(); ++h) std::copy_n(row(h), visible, by_hidden_.view()[h]);
   for (int begin = 0; begin < hidden(); begin += kTogether) {
@@ -131,8 +130,8 @@ void Rbm::derive_single() {
       for (int h = begin; h < end; ++h) to[h] = by_hidden_.view()[h][i];
     }
   }
-  std::copy(visible_bias_.begin(), visible_bias_.end(), visible_row_.view()[0]);
-  std::copy(hidden_bias_.begin(), hidden_bias_.end(), hidden_row_.view()[0]);
+  std::copy(model_.visible_bias.begin(), model_.visible_bias.end(), visible_row_.view()[0]);
+  std::copy(model_.hidden_bias.begin(), model_.hidden_bias.end(), hidden_row_.view()[0]);
 }
 
 void Rbm::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const {
@@ -150,7 +149,8 @@ void Rbm::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, 
   Layer(by_visible_.view(), hidden_row_.view()).map(at.scratch, y, known, z);
   if (logp || score) finish(at, z, logp, score);
   for (int r = 0; logp && r < y.rows; ++r) {
-    logp[r] += ops::active().weigh_values(domain_.dim(), y[r], 0, 1, nullptr, visible_bias_.data());
+    logp[r] +=
+        ops::active().weigh_values(domain_.dim(), y[r], 0, 1, nullptr, model_.visible_bias.data());
   }
 }
 
@@ -162,8 +162,8 @@ void Rbm::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                     by_visible_.view().stride, z.data, z.stride);
   finish(at, z, logp, gradient);
   for (int r = 0; logp && r < v.rows; ++r) {
-    for (std::size_t i = 0; i < visible_bias_.size(); ++i) {
-      logp[r] += visible_bias_[i] * double{v[r][i]};
+    for (std::size_t i = 0; i < model_.visible_bias.size(); ++i) {
+      logp[r] += model_.visible_bias[i] * double{v[r][i]};
     }
   }
 }
@@ -187,7 +187,7 @@ void Rbm::differences(const LocalRow& row, int i, int first, int count, double* 
   for (int m = 0; m < count; ++m) {
     const int change = first + m - row.x[i];
     out[m] = change == 0 ? 0
-                         : change * visible_bias_[static_cast<std::size_t>(i)] +
+                         : change * model_.visible_bias[static_cast<std::size_t>(i)] +
                                ops::active().softplus_change(hidden(), row.kept, weights,
                                                              static_cast<float>(change));
   }
@@ -210,34 +210,34 @@ void Rbm::visible_log_odds(const At& at, Rows<const Symbol> hidden_rows, Rows<fl
 }
 
 void Rbm::hidden_log_odds_exact(const Symbol* x, double* out) const {
-  const std::size_t visible = visible_bias_.size();
-  for (std::size_t h = 0; h < hidden_bias_.size(); ++h) {
-    out[h] = hidden_bias_[h];
-    for (std::size_t i = 0; i < visible; ++i) out[h] += weights_[h * visible + i] * x[i];
+  const std::size_t visible = model_.visible_bias.size();
+  for (std::size_t h = 0; h < model_.hidden_bias.size(); ++h) {
+    out[h] = model_.hidden_bias[h];
+    for (std::size_t i = 0; i < visible; ++i) out[h] += model_.weights[h * visible + i] * x[i];
   }
 }
 
 void Rbm::visible_log_odds_exact(const Symbol* hidden_row, double* out) const {
-  const std::size_t visible = visible_bias_.size();
+  const std::size_t visible = model_.visible_bias.size();
   for (std::size_t i = 0; i < visible; ++i) {
-    out[i] = visible_bias_[i];
-    for (std::size_t h = 0; h < hidden_bias_.size(); ++h) {
-      out[i] += weights_[h * visible + i] * hidden_row[h];
+    out[i] = model_.visible_bias[i];
+    for (std::size_t h = 0; h < model_.hidden_bias.size(); ++h) {
+      out[i] += model_.weights[h * visible + i] * hidden_row[h];
     }
   }
 }
 
 void Rbm::evaluate_exact(const At&, Rows<const Symbol> x, double* logp, Rows<double> score) const {
-  const std::size_t visible = visible_bias_.size();
+  const std::size_t visible = model_.visible_bias.size();
   for (int r = 0; r < x.rows; ++r) {
     double sum = 0;
     for (std::size_t i = 0; i < visible; ++i) {
-      sum += visible_bias_[i] * x[r][i];
-      if (score) score[r][i] = visible_bias_[i];
+      sum += model_.visible_bias[i] * x[r][i];
+      if (score) score[r][i] = model_.visible_bias[i];
     }
-    for (std::size_t h = 0; h < hidden_bias_.size(); ++h) {
-      const double* w = weights_.data() + h * visible;
-      double z = hidden_bias_[h];
+    for (std::size_t h = 0; h < model_.hidden_bias.size(); ++h) {
+      const double* w = model_.weights.data() + h * visible;
+      double z = model_.hidden_bias[h];
       for (std::size_t i = 0; i < visible; ++i) z += w[i] * x[r][i];
       sum += softplus(z);
       for (std::size_t i = 0; score && i < visible; ++i) score[r][i] += sigmoid(z) * w[i];

@@ -1,7 +1,7 @@
 #include "text/bert_config.hpp"
 
-#include "io/models/json_fields.hpp"
 #include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 
 namespace saltus {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/models/json_fields.hpp"
 #include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 #include "text/bert_config.hpp"
 #include "text/bert_sources.hpp"

@@ -4,12 +4,12 @@
 
 #include <cmath>
 
+#include "learn/small_models.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/learn/likelihood.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/rbm.hpp"
-#include "learn/small_models.hpp"
 
 namespace saltus {
 namespace {

@@ -10,9 +10,9 @@
 #include "cuda/rbm_on_cuda.hpp"
 #include "cuda_fixture.hpp"
 #include "resume.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/state_table.hpp"
-#include "saltus/anneal/ais.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus {

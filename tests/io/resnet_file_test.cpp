@@ -1,5 +1,4 @@
 // Files of residual-network energies, which need no libtorch to be read and written.
-#include "io/models/resnet_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ ResnetEnergy read(const TestFolder& folder, const std::string& name,
 TEST(ResnetFile, RestoresEveryBit) {
   const TestFolder folder;
   const ResnetEnergy energy = small();
-  write_resnet(folder / "net.json", energy);
+  write_model(folder / "net.json", energy);
   EXPECT_EQ(folder.entries(), 2);
   const ResnetEnergy back = read(folder, "net.json");
   EXPECT_EQ(back.shape, energy.shape);
@@ -43,7 +42,7 @@ TEST(ResnetFile, RestoresEveryBit) {
 
 TEST(ResnetFile, ThatDoesNotFitIsRefused) {
   const TestFolder folder;
-  write_resnet(folder / "net.json", small());
+  write_model(folder / "net.json", small());
   struct Case {
     std::string field;
     int value;
@@ -60,8 +59,8 @@ TEST(ResnetFile, ThatDoesNotFitIsRefused) {
   }
   ResnetEnergy bad = small();
   bad.base_mean[3] = 1;
-  EXPECT_THROW(write_resnet(folder / "net.json", bad), DataError);
-  EXPECT_THROW(write_resnet(folder / "nowhere/net.json", small()), FileError);
+  EXPECT_THROW(write_model(folder / "net.json", bad), DataError);
+  EXPECT_THROW(write_model(folder / "nowhere/net.json", small()), FileError);
 }
 
 }  // namespace

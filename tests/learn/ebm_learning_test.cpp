@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "ebm_lesson.hpp"
-#include "saltus/core/error.hpp"
 #include "saltus/anneal/ais_run.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {

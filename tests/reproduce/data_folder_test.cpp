@@ -9,9 +9,9 @@
 #include "io/bytes/npy.hpp"
 #include "io/bytes/zip.hpp"
 #include "io/packed.hpp"
+#include "io/test_files.hpp"
 #include "real_data.hpp"
 #include "saltus/diagnose/mmd.hpp"
-#include "io/test_files.hpp"
 
 namespace saltus {
 namespace {

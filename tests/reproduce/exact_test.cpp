@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "reproduce/small/dula_law.hpp"
 #include "reproduce/ising/exact.hpp"
+#include "reproduce/small/dula_law.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/diagnose/exact.hpp"

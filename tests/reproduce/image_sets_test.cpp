@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "reproduce/data/mat_images.hpp"
-#include "mat_writer.hpp"
 #include "io/packed.hpp"
-#include "real_data.hpp"
 #include "io/test_files.hpp"
+#include "mat_writer.hpp"
+#include "real_data.hpp"
+#include "reproduce/data/mat_images.hpp"
 
 namespace saltus {
 namespace {

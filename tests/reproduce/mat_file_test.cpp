@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "mat_writer.hpp"
 #include "io/test_files.hpp"
+#include "mat_writer.hpp"
 
 namespace saltus {
 namespace {

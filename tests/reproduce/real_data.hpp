@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "saltus/core/error.hpp"
 #include "reproduce/data/data_folder.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 

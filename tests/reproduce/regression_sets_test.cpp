@@ -8,8 +8,8 @@
 
 #include "io/bytes/zip.hpp"
 #include "io/packed.hpp"
-#include "real_data.hpp"
 #include "io/test_files.hpp"
+#include "real_data.hpp"
 
 namespace saltus {
 namespace {

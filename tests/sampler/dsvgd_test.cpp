@@ -10,8 +10,8 @@
 #include "one_tile.hpp"
 #include "resume.hpp"
 #include "saltus/core/error.hpp"
-#include "sampler/langevin/dsvgd_direction.hpp"
 #include "sampler/informed/surrogate.hpp"
+#include "sampler/langevin/dsvgd_direction.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "reproduce/data/data_folder.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
-#include "reproduce/data/data_folder.hpp"
 #include "saltus/text/corpus.hpp"
 
 namespace saltus {

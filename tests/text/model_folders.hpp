@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "io/test_files.hpp"
 #include "io/bytes/strict_json.hpp"
+#include "io/test_files.hpp"
 
 namespace saltus {
 

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "reproduce/real_data.hpp"
 #include "model_folders.hpp"
+#include "reproduce/real_data.hpp"
 #include "saltus/text/corpus.hpp"
 
 namespace saltus {

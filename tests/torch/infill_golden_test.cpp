@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/model_folders.hpp"
 #include "saltus/torch/module.hpp"
+#include "text/model_folders.hpp"
 
 namespace saltus {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "io/models/resnet_file.hpp"
 #include "io/test_files.hpp"
 #include "plain_resnet.hpp"
 #include "saltus/core/error.hpp"
@@ -92,7 +91,7 @@ TEST(Resnet, OfThePaperIsEvaluatedInAnyTile) {
 TEST(Resnet, FileIsAModel) {
   const TestFolder folder;
   const ResnetEnergy energy = small(4);
-  write_resnet(folder / "net.json", energy);
+  write_model(folder / "net.json", energy);
   const Model model = load_model((folder / "net.json").string());
   EXPECT_EQ(model.target->name(), "resnet-ebm");
   EXPECT_NO_THROW(parse_model(model.text, "again"));  // the path is absolute now

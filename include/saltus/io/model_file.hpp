@@ -1,4 +1,4 @@
-// Models as JSON: files, and a few built in by name. docs/formats.md describes the fields.
+// Models in files, and a few built in by name. docs/formats.md describes the fields.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 #include "saltus/torch/module.hpp"
 
 namespace saltus {
 
 struct Model {
+  AnyModel value;
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
-  std::string text;  // the JSON that describes it, complete
+  // What a checkpoint holds of it: the JSON that describes it, or, for a file of more than 1 MB,
+  // its path and checksum.
+  std::string text;
   // Other files that it was made from, by absolute path, with checksums of their contents.
   std::map<std::string, std::string> files;
 };
@@ -33,6 +37,18 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options = 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
 Model parse_model(const std::string& text, const std::string& source,
                   const std::filesystem::path& folder = {}, const ModelOptions& options = {});
+
+// From Model::text, as `source` (a checkpoint) holds it. Throws DataError when the model file is
+// another one now.
+Model load_saved_model(const std::string& text, const std::string& source,
+                       const ModelOptions& options = {});
+
+// As load_model, without a target: nothing is loaded that could compute, and no script is run.
+Model read_model(const std::string& file_or_name);
+
+// Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz
+// beside it. Each file is the old one or the new one, never half of one. Throws FileError.
+void write_model(const std::filesystem::path& path, const AnyModel& model);
 
 struct BuiltInModel {
   std::string name, summary, text;

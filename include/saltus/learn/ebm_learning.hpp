@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "saltus/io/image_set.hpp"
 #include "saltus/anneal/annealing.hpp"
+#include "saltus/io/image_set.hpp"
 #include "saltus/learn/batches.hpp"
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/learn/replay_buffer.hpp"

@@ -3,13 +3,17 @@
 
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
 
 class Bernoulli final : public Target, public LocalMoves, public Relaxation {
  public:
-  explicit Bernoulli(std::vector<double> logits);
+  explicit Bernoulli(BernoulliModel model);
+  explicit Bernoulli(std::vector<double> logits) : Bernoulli(BernoulliModel{std::move(logits)}) {}
+
+  const BernoulliModel& model() const { return model_; }
 
   std::string name() const override { return "bernoulli"; }
   const Domain& domain() const override { return domain_; }
@@ -32,7 +36,7 @@ class Bernoulli final : public Target, public LocalMoves, public Relaxation {
   template <class Value, class T>
   void evaluate_rows(Rows<const Value> x, double* logp, Rows<T> score) const;
 
-  std::vector<double> logits_;
+  BernoulliModel model_;
   Domain domain_;
 };
 

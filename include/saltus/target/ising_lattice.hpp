@@ -5,20 +5,25 @@
 
 #include <array>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
 
 class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
-  IsingLattice(int rows, int cols, bool periodic, double a, double b);
+  explicit IsingLattice(const LatticeModel& model);
+  IsingLattice(int rows, int cols, bool periodic, double a, double b)
+      : IsingLattice(LatticeModel{rows, cols, periodic, a, b}) {}
+
+  const LatticeModel& model() const { return model_; }
 
   std::string name() const override { return "ising-lattice"; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
-  std::vector<int> shape() const override { return {rows_, cols_}; }
+  std::vector<int> shape() const override { return {model_.rows, model_.cols}; }
 
   const LocalMoves* local_moves() const override { return this; }
   bool moves_keep_score() const override { return true; }
@@ -47,9 +52,7 @@ class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps,
   using Thresholds = std::array<std::array<std::uint32_t, 5>, 5>;
   static Thresholds gibbs_thresholds(double a, double b);
 
-  int rows_, cols_;
-  bool periodic_;
-  double a_, b_;
+  LatticeModel model_;
   Domain domain_;
   Thresholds thresholds_;
 };

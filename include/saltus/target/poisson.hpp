@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
@@ -14,7 +15,10 @@ class Poisson final : public Target, public LocalMoves {
  public:
   static constexpr double kMaxRate = 60000;
 
-  explicit Poisson(const std::vector<double>& rates);
+  explicit Poisson(PoissonModel model);
+  explicit Poisson(std::vector<double> rates) : Poisson(PoissonModel{std::move(rates)}) {}
+
+  const PoissonModel& model() const { return model_; }
 
   std::string name() const override { return "poisson"; }
   const Domain& domain() const override { return domain_; }
@@ -33,6 +37,7 @@ class Poisson final : public Target, public LocalMoves {
   template <class T>
   void evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const;
 
+  PoissonModel model_;
   std::vector<double> log_rate_;
   Domain domain_;
   std::vector<double> log_factorial_, digamma_;  // by count

@@ -6,22 +6,21 @@
 
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
 
-struct PottsEdge {
-  int i, j;
-  std::vector<double> table;  // levels(i) rows of levels(j) entries
-};
-
 class Potts final : public Target, public LocalMoves {
  public:
-  // `unary` holds levels(i) entries for each coordinate, one coordinate after the other.
-  Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> edges);
+  explicit Potts(PottsModel model);
+  Potts(Domain domain, std::vector<double> unary, std::vector<PottsEdge> edges)
+      : Potts(PottsModel{std::move(domain), std::move(unary), std::move(edges)}) {}
+
+  const PottsModel& model() const { return model_; }
 
   std::string name() const override { return "potts"; }
-  const Domain& domain() const override { return domain_; }
+  const Domain& domain() const override { return model_.domain; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
@@ -45,9 +44,7 @@ class Potts final : public Target, public LocalMoves {
   template <class T>
   void evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const;
 
-  Domain domain_;
-  std::vector<double> unary_;
-  std::vector<PottsEdge> edges_;
+  PottsModel model_;
   std::vector<std::vector<double>>
       transposed_;                       // each edge's table, so that both ends read along it
   std::vector<std::size_t> ends_begin_;  // of each coordinate's ends, and one more

@@ -7,15 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
-
-// One term w v_i v_j.
-struct Coupling {
-  int i, j;
-  double weight;
-};
 
 class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
@@ -24,7 +19,12 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   enum class Storage { automatic, sparse, dense };
   Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
             std::vector<double> field, Storage storage = Storage::automatic);
+  explicit Quadratic(const QuadraticModel& model, Storage storage = Storage::automatic)
+      : Quadratic("quadratic", model.domain, model.couplings, model.field, storage) {}
   ~Quadratic() override;
+
+  // An equal model, in which each pair is listed once.
+  QuadraticModel model() const;
 
   // Another matrix S = A + A', symmetric and by rows, and another field, for a dense model;
   // evaluations from before no longer count.
@@ -67,7 +67,7 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   std::unique_ptr<Matrix> matrix_;
 };
 
-// The Ising model on any graph: spins, each pair once, no pair (i, i).
+std::unique_ptr<Quadratic> make_ising(const IsingModel& model);
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
                                       std::vector<double> field,
                                       Quadratic::Storage storage = Quadratic::Storage::automatic);

@@ -6,15 +6,19 @@
 
 #include <vector>
 
+#include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
 
 class Rbm final : public Target, public LocalMoves, public Relaxation, public HiddenUnits {
  public:
-  // `weights` holds hidden rows of visible entries, one row after the other.
+  explicit Rbm(RbmModel model);
   Rbm(std::vector<double> weights, std::vector<double> visible_bias,
-      std::vector<double> hidden_bias);
+      std::vector<double> hidden_bias)
+      : Rbm(RbmModel{std::move(weights), std::move(visible_bias), std::move(hidden_bias)}) {}
+
+  const RbmModel& model() const { return model_; }
 
   // Other parameters for the same units; evaluations from before no longer count.
   void set_parameters(std::span<const float> weights, std::span<const float> visible_bias,
@@ -46,7 +50,7 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
                         Rows<float> gradient) const override;
 
   const HiddenUnits* hidden_units() const override { return this; }
-  int hidden() const override { return static_cast<int>(hidden_bias_.size()); }
+  int hidden() const override { return static_cast<int>(model_.hidden_bias.size()); }
   void hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const override;
   void visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const override;
   void hidden_log_odds_exact(const Symbol* x, double* out) const override;
@@ -57,7 +61,7 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   // softplus sums and score from pre-activations.
   void finish(const At& at, Rows<const float> z, double* logp, Rows<float> score) const;
 
-  std::vector<double> weights_, visible_bias_, hidden_bias_;
+  RbmModel model_;
   // In single precision: the weights of each hidden and of each visible unit, and the biases
   // (one row each).
   RowBuffer<float> by_hidden_, by_visible_, visible_row_, hidden_row_;

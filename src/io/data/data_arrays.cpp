@@ -4,10 +4,10 @@
 
 #include <climits>
 
-#include "io/data/data_formats.hpp"
 #include "io/bytes/npy.hpp"
-#include "io/data/two_values.hpp"
 #include "io/bytes/zip.hpp"
+#include "io/data/data_formats.hpp"
+#include "io/data/two_values.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

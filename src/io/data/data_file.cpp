@@ -6,8 +6,8 @@
 #include <cctype>
 #include <string>
 
-#include "io/data/data_formats.hpp"
 #include "io/bytes/gzip.hpp"
+#include "io/data/data_formats.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <string_view>
 
+#include "io/bytes/line_reader.hpp"
 #include "io/draws/array_draws.hpp"
 #include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
-#include "io/bytes/line_reader.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "io/draws/formats.hpp"
 #include "io/bytes/new_file.hpp"
+#include "io/draws/formats.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -5,10 +5,10 @@
 #include <cassert>
 #include <cmath>
 
+#include "io/bytes/npz_write.hpp"
 #include "io/draws/array_draws.hpp"
 #include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
-#include "io/bytes/npz_write.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

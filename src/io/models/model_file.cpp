@@ -11,17 +11,12 @@
 #include <utility>
 
 #include "io/bytes/byte_file.hpp"
+#include "io/bytes/strict_json.hpp"
 #include "io/models/json_fields.hpp"
 #include "io/models/resnet_file.hpp"
-#include "io/bytes/strict_json.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/target/bernoulli.hpp"
-#include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
-#include "saltus/target/potts.hpp"
-#include "saltus/target/quadratic.hpp"
-#include "saltus/target/rbm.hpp"
 
 namespace saltus {
 namespace {
@@ -29,6 +24,8 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 constexpr std::int64_t kMaxDim = 100'000'000;
+// A checkpoint holds the text of a model file up to this size, and the path of a larger one.
+constexpr std::size_t kMostText = 1'000'000;
 
 std::string element(const std::string& field, std::size_t i) {
   return field + "[" + std::to_string(i) + "]";
@@ -96,26 +93,26 @@ std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, in
   return list;
 }
 
-std::unique_ptr<Target> read_ising(JsonFields& fields) {
+AnyModel read_ising(JsonFields& fields) {
   const int n = static_cast<int>(fields.integer(fields.at("n"), "n", 1, kMaxDim));
   auto field = numbers_of_length(fields, "fields", static_cast<std::size_t>(n));
-  return make_ising(n, couplings(fields, "couplings", n, true), std::move(field));
+  return IsingModel{n, couplings(fields, "couplings", n, true), std::move(field)};
 }
 
-std::unique_ptr<Target> read_ising_lattice(JsonFields& fields) {
+AnyModel read_ising_lattice(JsonFields& fields) {
   const Json& shape = fields.array(fields.at("shape"), "shape");
   if (shape.size() != 2)
     fields.refuse("shape", "has " + std::to_string(shape.size()) + " entries, not 2");
   const int rows = static_cast<int>(fields.integer(shape[0], "shape[0]", 1, kMaxDim));
   const int cols = static_cast<int>(fields.integer(shape[1], "shape[1]", 1, kMaxDim / rows));
-  return std::make_unique<IsingLattice>(rows, cols, fields.boolean("periodic"), fields.number("a"),
-                                        fields.number("b"));
+  return LatticeModel{rows, cols, fields.boolean("periodic"), fields.number("a"),
+                      fields.number("b")};
 }
 
-std::unique_ptr<Target> read_bernoulli(JsonFields& fields) {
+AnyModel read_bernoulli(JsonFields& fields) {
   std::vector<double> logits = fields.numbers("logits");
   if (logits.empty()) fields.refuse("logits", "is empty");
-  return std::make_unique<Bernoulli>(std::move(logits));
+  return BernoulliModel{std::move(logits)};
 }
 
 std::vector<int> level_list(JsonFields& fields, const Json& value) {
@@ -151,12 +148,12 @@ Domain quadratic_domain(JsonFields& fields, std::size_t n) {
   return Domain::spin(static_cast<int>(n));
 }
 
-std::unique_ptr<Target> read_quadratic(JsonFields& fields) {
+AnyModel read_quadratic(JsonFields& fields) {
   std::vector<double> b = fields.numbers("b");
   if (b.empty()) fields.refuse("b", "is empty");
   Domain domain = quadratic_domain(fields, b.size());
   auto a = couplings(fields, "A", domain.dim(), false);
-  return std::make_unique<Quadratic>("quadratic", std::move(domain), a, std::move(b));
+  return QuadraticModel{std::move(domain), std::move(a), std::move(b)};
 }
 
 // A list of rows of numbers, one after the other; row i must have lengths[i] entries.
@@ -199,7 +196,7 @@ PottsEdge potts_edge(JsonFields& fields, const Json& entry, const std::string& w
   return {i, j, rows_of_numbers(fields, entry["table"], where + ".table", lengths)};
 }
 
-std::unique_ptr<Target> read_potts(JsonFields& fields) {
+AnyModel read_potts(JsonFields& fields) {
   const std::vector<int> levels = level_list(fields, fields.at("levels"));
   std::vector<double> unary = rows_of_numbers(fields, fields.at("unary"), "unary", levels);
   std::vector<PottsEdge> edges;
@@ -212,10 +209,10 @@ std::unique_ptr<Target> read_potts(JsonFields& fields) {
                     "repeats the pair (" + std::to_string(e.i) + ", " + std::to_string(e.j) + ")");
     }
   }
-  return std::make_unique<Potts>(Domain::categorical(levels), std::move(unary), std::move(edges));
+  return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges)};
 }
 
-std::unique_ptr<Target> read_poisson(JsonFields& fields) {
+AnyModel read_poisson(JsonFields& fields) {
   const std::vector<double> rates = fields.numbers("rate");
   if (rates.empty()) fields.refuse("rate", "is empty");
   for (std::size_t i = 0; i < rates.size(); ++i) {
@@ -223,11 +220,11 @@ std::unique_ptr<Target> read_poisson(JsonFields& fields) {
     fields.refuse(element("rate", i),
                   "is " + Json(rates[i]).dump() + "; it must be above 0 and at most 60000");
   }
-  return std::make_unique<Poisson>(rates);
+  return PoissonModel{rates};
 }
 
 // Weights from the model file itself, or from arrays of the same names in a file beside it.
-std::unique_ptr<Target> read_rbm(JsonFields& fields) {
+AnyModel read_rbm(JsonFields& fields) {
   if (fields.has("weights_file")) {
     const std::string file = fields.string("weights_file");
     const NamedArray weights = read_array(file, "weights");
@@ -237,7 +234,7 @@ std::unique_ptr<Target> read_rbm(JsonFields& fields) {
         weights.shape[1] != visible.values.size() || weights.values.empty()) {
       fields.refuse("weights_file", "holds weights that are not hidden x visible");
     }
-    return std::make_unique<Rbm>(weights.values, visible.values, hidden.values);
+    return RbmModel{weights.values, visible.values, hidden.values};
   }
   std::vector<double> visible = fields.numbers("visible_bias"),
                       hidden = fields.numbers("hidden_bias");
@@ -245,11 +242,10 @@ std::unique_ptr<Target> read_rbm(JsonFields& fields) {
   if (hidden.empty()) fields.refuse("hidden_bias", "is empty");
   const std::vector<int> lengths(hidden.size(), static_cast<int>(visible.size()));
   std::vector<double> weights = rows_of_numbers(fields, fields.at("weights"), "weights", lengths);
-  return std::make_unique<Rbm>(std::move(weights), std::move(visible), std::move(hidden));
+  return RbmModel{std::move(weights), std::move(visible), std::move(hidden)};
 }
 
-// A script of any network; what its states are stands beside it.
-std::unique_ptr<Target> read_script(JsonFields& fields, const DeviceChoice& choice) {
+AnyModel read_script(JsonFields& fields) {
   const std::string file = fields.string("script"), kind = fields.string("domain");
   const int dim = static_cast<int>(fields.integer(fields.at("dim"), "dim", 1, kMaxDim));
   const auto levels = [&] {
@@ -269,26 +265,11 @@ std::unique_ptr<Target> read_script(JsonFields& fields, const DeviceChoice& choi
                                 "\"; it must be \"binary\", \"spin\", \"ordered\" or "
                                 "\"categorical\"");
   }
-  fields.finish();
-  return torch_module("the script " + file).script(file, *domain, choice);
+  return ScriptModel{file, *domain};
 }
 
-std::unique_ptr<Target> read_resnet_ebm(JsonFields& fields, const DeviceChoice& choice) {
-  const TorchModule& module = torch_module("the model resnet-ebm");
-  return module.resnet(read_resnet(fields), choice);
-}
-
-std::unique_ptr<Target> on_device(const Target& target, const DeviceChoice& choice) {
-  if (choice.precision) {
-    throw UsageError("a precision can be chosen for networks; the model " + target.name() +
-                     " has its own");
-  }
-  if (choice.device == Device::cpu) return nullptr;
-  return torch_module("the device cuda").on_cuda(target);
-}
-
-Model read_model(const Json& json, const std::string& source, const ModelOptions& options) {
-  static const std::map<std::string, std::function<std::unique_ptr<Target>(JsonFields&)>> kinds = {
+AnyModel read_value(const Json& json, const std::string& source) {
+  static const std::map<std::string, std::function<AnyModel(JsonFields&)>> readers = {
       {"bernoulli", read_bernoulli},
       {"ising", read_ising},
       {"ising-lattice", read_ising_lattice},
@@ -296,39 +277,46 @@ Model read_model(const Json& json, const std::string& source, const ModelOptions
       {"potts", read_potts},
       {"quadratic", read_quadratic},
       {"rbm", read_rbm},
+      {"resnet-ebm", read_resnet},
+      {"torch", read_script},
   };
-  static const std::map<std::string,
-                        std::function<std::unique_ptr<Target>(JsonFields&, const DeviceChoice&)>>
-      networks = {{"resnet-ebm", read_resnet_ebm}, {"torch", read_script}};
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");
-  const DeviceChoice& choice = options.device;
-  if (kind == "torch" && !options.scripts) {
-    throw UsageError(source + " runs a TorchScript file, and scripts are not allowed here");
-  }
-  Model model;
-  if (const auto it = kinds.find(kind); it != kinds.end()) {
-    model.target = it->second(fields);
-    if (auto there = on_device(*model.target, choice)) {
-      model.on_host = std::exchange(model.target, std::move(there));
-    }
-  } else if (const auto network = networks.find(kind); network != networks.end()) {
-    model.target = network->second(fields, choice);
-  } else {
+  const auto reader = readers.find(kind);
+  if (reader == readers.end()) {
     std::string known;
-    for (const auto& [name, read] : kinds) known += name + ", ";
-    for (const auto& [name, read] : networks) known += name + ", ";
-    fields.refuse("model",
-                  "is \"" + kind + "\"; it must be one of " + known.substr(0, known.size() - 2));
+    for (const auto& [name, read] : readers) known += (known.empty() ? "" : ", ") + name;
+    fields.refuse("model", "is \"" + kind + "\"; it must be one of " + known);
   }
+  AnyModel model = reader->second(fields);
   fields.finish();
-  model.text = json.dump();
   return model;
 }
 
-}  // namespace
-
-namespace {
+// The target of a model on the device of the options' choice.
+void add_target(Model& model, const std::string& source, const ModelOptions& options) {
+  const DeviceChoice& choice = options.device;
+  if (const auto* script = std::get_if<ScriptModel>(&model.value)) {
+    if (!options.scripts) {
+      throw UsageError(source + " runs a TorchScript file, and scripts are not allowed here");
+    }
+    model.target = torch_module("the script " + script->file.string())
+                       .script(script->file, script->domain, choice);
+    return;
+  }
+  if (const auto* network = std::get_if<ResnetEnergy>(&model.value)) {
+    model.target = torch_module("the model resnet-ebm").resnet(*network, choice);
+    return;
+  }
+  model.target = make_target(model.value);
+  if (choice.precision) {
+    throw UsageError("a precision can be chosen for networks; the model " + model.target->name() +
+                     " has its own");
+  }
+  if (choice.device == Device::cpu) return;
+  auto there = torch_module("the device cuda").on_cuda(*model.target);
+  model.on_host = std::exchange(model.target, std::move(there));
+}
 
 // The fields that name a file.
 constexpr const char* kFileFields[] = {"weights_file", "script"};
@@ -356,13 +344,13 @@ std::string content_of(std::ifstream& file) {
   return text;
 }
 
-}  // namespace
-
-Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
-                  const ModelOptions& options) {
+// Reads the value and notes the files that it was made from.
+Model read_text(const std::string& text, const std::string& source, const fs::path& folder) {
   Json json = parse_strictly(text, source);
   make_paths_absolute(json, source, folder);
-  Model model = read_model(json, source, options);
+  Model model;
+  model.value = read_value(json, source);
+  model.text = json.dump();
   for (const char* field : kFileFields) {
     if (!json.contains(field)) continue;
     const std::string path = json[field].get<std::string>();
@@ -371,9 +359,16 @@ Model parse_model(const std::string& text, const std::string& source, const fs::
   return model;
 }
 
-Model load_model(const std::string& file_or_name, const ModelOptions& options) {
+// What stands for a large file in a checkpoint.
+std::string reference_to(const fs::path& path) {
+  return Json{{"model_file", path.string()}, {"checksum", checksum_of_file(path)}}.dump();
+}
+
+}  // namespace
+
+Model read_model(const std::string& file_or_name) {
   for (const BuiltInModel& model : built_in_models()) {
-    if (model.name == file_or_name) return parse_model(model.text, model.name, {}, options);
+    if (model.name == file_or_name) return read_text(model.text, model.name, {});
   }
   std::error_code ignored;
   std::ifstream file;
@@ -383,7 +378,39 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options) {
                         "' ('saltus models' lists the built-in ones)",
                     false);
   }
-  return parse_model(content_of(file), file_or_name, fs::path(file_or_name).parent_path(), options);
+  const std::string text = content_of(file);
+  const fs::path path = fs::absolute(file_or_name).lexically_normal();
+  Model model = read_text(text, file_or_name, path.parent_path());
+  if (text.size() > kMostText) model.text = reference_to(path);
+  return model;
+}
+
+Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
+                  const ModelOptions& options) {
+  Model model = read_text(text, source, folder);
+  add_target(model, source, options);
+  return model;
+}
+
+Model load_model(const std::string& file_or_name, const ModelOptions& options) {
+  Model model = read_model(file_or_name);
+  add_target(model, file_or_name, options);
+  return model;
+}
+
+Model load_saved_model(const std::string& text, const std::string& source,
+                       const ModelOptions& options) {
+  const Json json = parse_strictly(text, source);
+  if (!json.is_object() || !json.contains("model_file")) {
+    return parse_model(text, source, {}, options);
+  }
+  JsonFields fields(json, source);
+  const std::string file = fields.string("model_file"), sum = fields.string("checksum");
+  fields.finish();
+  Model model = read_model(file);
+  if (model.text != text) throw DataError(file + " has changed since " + source + " was saved");
+  add_target(model, file, options);
+  return model;
 }
 
 }  // namespace saltus

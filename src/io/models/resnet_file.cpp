@@ -1,9 +1,5 @@
 #include "io/models/resnet_file.hpp"
 
-#include <span>
-
-#include "io/bytes/byte_file.hpp"
-#include "io/bytes/npz_write.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 
@@ -51,30 +47,6 @@ ResnetEnergy read_resnet(JsonFields& fields) {
     throw DataError(file + ": " + error.what());
   }
   return energy;
-}
-
-void write_resnet(const std::filesystem::path& path, const ResnetEnergy& energy) {
-  check(energy);
-  const std::filesystem::path beside = weights_beside(path);
-  replace_file(beside, [&](OutputFile& out) {
-    ZipWriter zip(out);
-    for (const ParameterArray& array : parameter_arrays(energy.shape)) {
-      const std::span<const float> values(energy.parameters);
-      add_npy(zip, array.name, NpyType::f4, {array.shape.begin(), array.shape.end()},
-              std::as_bytes(values.subspan(array.begin, array.size)));
-    }
-    add_npy(zip, "base_mean", NpyType::f8, {energy.base_mean.size()},
-            std::as_bytes(std::span(energy.base_mean)));
-    zip.finish();
-  });
-  const nlohmann::ordered_json json = {{"model", "resnet-ebm"},
-                                       {"height", energy.shape.height},
-                                       {"width", energy.shape.width},
-                                       {"channels", energy.shape.channels},
-                                       {"blocks", energy.shape.blocks},
-                                       {"halvings", energy.shape.halvings},
-                                       {"weights_file", beside.filename().string()}};
-  replace_file(path, json.dump() + "\n");
 }
 
 }  // namespace saltus

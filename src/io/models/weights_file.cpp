@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "io/bytes/npy.hpp"
-#include "io/models/safetensors.hpp"
 #include "io/bytes/zip.hpp"
+#include "io/models/safetensors.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "saltus/core/error.hpp"
-#include "sampler/informed/balancing.hpp"
 #include "sampler/entries.hpp"
+#include "sampler/informed/balancing.hpp"
 #include "sampler/informed/informed_flips.hpp"
 #include "sampler/settings.hpp"
 #include "sampler/window.hpp"

@@ -7,8 +7,8 @@
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/metropolis.hpp"
-#include "sampler/informed/balancing.hpp"
 #include "sampler/entries.hpp"
+#include "sampler/informed/balancing.hpp"
 #include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 

@@ -6,10 +6,10 @@
 
 #include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
-#include "sampler/langevin/dsvgd_direction.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/settings.hpp"
 #include "sampler/informed/surrogate.hpp"
+#include "sampler/langevin/dsvgd_direction.hpp"
+#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {

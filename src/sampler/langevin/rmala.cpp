@@ -7,8 +7,8 @@
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/metropolis.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/settings.hpp"
 #include "sampler/informed/surrogate.hpp"
+#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {

@@ -1,0 +1,93 @@
+// Models as values. Include this to read, write or move the parameters of a model: files are read
+// into these structs and written from them, targets are made from them and give them back, and
+// devices copy them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "saltus/core/domain.hpp"
+#include "saltus/target/resnet_energy.hpp"
+
+namespace saltus {
+
+class Independent;
+class Target;
+
+// Independent bits: logp(x) = sum_i logits_i x_i.
+struct BernoulliModel {
+  std::vector<double> logits;
+};
+
+// Independent counts: logp(x) = sum_i x_i log(rates_i) - log(x_i!).
+struct PoissonModel {
+  std::vector<double> rates;
+};
+
+// One term w v_i v_j.
+struct Coupling {
+  int i, j;
+  double weight;
+};
+
+// Spins on any graph; each pair is listed once, and no pair (i, i).
+struct IsingModel {
+  int n = 0;
+  std::vector<Coupling> couplings;
+  std::vector<double> fields;
+};
+
+// Spins on a rectangle: logp(s) = a s'Ws + b sum_i s_i, W the adjacency matrix.
+struct LatticeModel {
+  int rows = 0, cols = 0;
+  bool periodic = false;
+  double a = 0, b = 0;
+};
+
+// logp(v) = sum over couplings w v_i v_j + sum_i field_i v_i, on ordered levels.
+struct QuadraticModel {
+  Domain domain;
+  std::vector<Coupling> couplings;
+  std::vector<double> field;
+};
+
+struct PottsEdge {
+  int i, j;
+  std::vector<double> table;  // levels(i) rows of levels(j) entries
+};
+
+// logp(c) = sum_i unary_i[c_i] + sum over edges table[c_i][c_j], on categorical levels.
+struct PottsModel {
+  Domain domain;
+  std::vector<double> unary;  // levels(i) entries for each coordinate, one after the other
+  std::vector<PottsEdge> edges;
+};
+
+// logp(x) = sum_h softplus((W x + c)_h) + b'x.
+struct RbmModel {
+  std::vector<double> weights;  // W: hidden rows of visible entries, one row after the other
+  std::vector<double> visible_bias, hidden_bias;
+};
+
+// A TorchScript program that computes log p; what its states are stands beside it.
+struct ScriptModel {
+  std::filesystem::path file;
+  Domain domain;
+};
+
+using AnyModel = std::variant<BernoulliModel, IsingModel, LatticeModel, PoissonModel, PottsModel,
+                              QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
+
+// Throws DataError or UsageError when the values do not fit one another. Networks are made by the
+// torch module (saltus/torch/module.hpp) instead.
+std::unique_ptr<Target> make_target(const AnyModel& model);
+
+// The independent law that a model has as a part of itself, from which annealing and tempering may
+// start; none for most.
+std::optional<Independent> model_base(const AnyModel& model);
+
+}  // namespace saltus
