@@ -62,7 +62,7 @@ struct Acceptance final : StepObserver {
   double sum = 0, count = 0;
   bool wants_logp(std::uint64_t) const override { return false; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
-    if (tile.first_chain != 0) return;  // one tile: no two threads here
+    if (tile.first_slot != 0) return;  // one tile: no two threads here
     sum += info[0].acceptance;
     count += 1;
   }

@@ -43,7 +43,7 @@ struct Sums final : StepObserver {
   bool wants_states(std::uint64_t) const override { return false; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      const auto chain = static_cast<std::size_t>(tile.first_chain) + static_cast<std::size_t>(r);
+      const auto chain = static_cast<std::size_t>(tile.first_slot) + static_cast<std::size_t>(r);
       acceptance[chain] += info[static_cast<std::size_t>(r)].acceptance;
       logp[chain] += tile.logp[r];
     }

@@ -16,7 +16,7 @@ class Visitor final : public StepObserver {
   bool wants_logp(std::uint64_t) const override { return false; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      visit_(static_cast<int>(tile.first_chain) + r, step, tile.x[r],
+      visit_(static_cast<int>(tile.first_slot) + r, step, tile.x[r],
              info[static_cast<std::size_t>(r)]);
     }
   }

@@ -74,22 +74,24 @@ class FakeChains final : public DeviceChains {
     log_.steps += steps;
   }
 
-  // As Annealing does it here.
+  // As an ensemble does it.
   void anneal(const Sampler& sampler, std::uint64_t step, const Path& way,
               const Annealed& out) override {
     if (!tile_.logp_current) throw UsageError("not evaluated");
     Tempered path(target_, *way.base);
     tile_.step = step;
-    path.set_beta(std::max(way.betas[0], way.betas[1]));
-    path.evaluate(work_.at(step), tile_.x, tile_.logp, tile_.score);
+    path.set_beta(way.betas[0]);
+    if (path.beta() > 0) path.evaluate(work_.at(step), tile_.x, tile_.logp, {});
     const std::size_t moves = way.betas.size() - 1;
     for (std::size_t k = 0; k < moves; ++k) {
-      const double factor = (way.betas[k + 1] - way.betas[k]) / path.beta();
+      const std::vector<double> ratios = ratios_at(path, step);
+      path.set_beta(way.betas[k + 1]);
+      path.evaluate(work_.at(step), tile_.x, nullptr, tile_.score);
       for (int r = 0; r < tile_.rows(); ++r) {
-        out.log_weights[static_cast<std::size_t>(r)] +=
-            factor * (tile_.logp[r] - path.base().log_probability(tile_.x[r]));
+        const double ratio = ratios[static_cast<std::size_t>(r)];
+        out.log_weights[static_cast<std::size_t>(r)] += (way.betas[k + 1] - way.betas[k]) * ratio;
+        tile_.logp[r] = path.base().log_probability(tile_.x[r]) + path.beta() * ratio;
       }
-      path.change_beta(way.betas[k + 1], tile_.x, tile_.logp, tile_.score);
       if (k + 1 == moves && way.stop_short) break;
       make_own(sampler, path);
       for (int s = 0; s < way.steps_per_beta; ++s) {
@@ -106,6 +108,18 @@ class FakeChains final : public DeviceChains {
   void reset_evaluations() override { work_.evaluations = {}; }
 
  private:
+  // log p - log p_0 of the states.
+  std::vector<double> ratios_at(const Tempered& path, std::uint64_t step) {
+    std::vector<double> ratios(tile_.logp, tile_.logp + tile_.rows());
+    if (path.beta() == 0) target_.evaluate(work_.at(step), tile_.x, ratios.data(), {});
+    for (int r = 0; r < tile_.rows(); ++r) {
+      double& ratio = ratios[static_cast<std::size_t>(r)];
+      ratio = path.beta() == 0 ? ratio - path.base().log_probability(tile_.x[r])
+                               : path.log_ratio(tile_.x[r], ratio);
+    }
+    return ratios;
+  }
+
   void make_own(const Sampler& sampler, const Target& target) {
     const int size = sampler.own_size(target);
     own_ = size > 0 ? RowBuffer<float>(tile_.rows(), size) : RowBuffer<float>();

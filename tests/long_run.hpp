@@ -20,7 +20,7 @@ class StateCounts final : public Recorder {
   void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      ++counts_[tile.first_chain + static_cast<std::uint32_t>(r)][table_.index(tile.x[r])];
+      ++counts_[tile.first_slot + static_cast<std::uint32_t>(r)][table_.index(tile.x[r])];
     }
   }
   void end_round() override {}

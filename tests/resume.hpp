@@ -18,7 +18,7 @@ class KeepDraws final : public Recorder {
   void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      const std::size_t chain = tile.first_chain + static_cast<std::uint32_t>(r);
+      const std::size_t chain = tile.first_slot + static_cast<std::uint32_t>(r);
       states[chain].insert(states[chain].end(), tile.x[r], tile.x[r] + tile.x.cols);
       logp[chain].push_back(tile.logp[r]);
     }

@@ -95,7 +95,7 @@ class Watch final : public StepObserver {
   bool wants_logp(std::uint64_t step) const override { return want_logp_ && step == last_; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      const std::size_t chain = tile.first_chain + static_cast<std::size_t>(r);
+      const std::size_t chain = tile.first_slot + static_cast<std::size_t>(r);
       acceptance[chain] += info[static_cast<std::size_t>(r)].acceptance;
       changed[chain] += info[static_cast<std::size_t>(r)].changed;
       if (wants_logp(step)) logp[chain] = tile.logp[r];

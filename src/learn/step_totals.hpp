@@ -19,7 +19,7 @@ class StepTotals final : public StepObserver {
   bool wants_states(std::uint64_t) const override { return false; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
     for (std::size_t r = 0; r < info.size(); ++r) {
-      StepInfo& t = totals_[tile.first_chain + r];
+      StepInfo& t = totals_[tile.first_slot + r];
       t.acceptance += info[r].acceptance;
       t.proposed += info[r].proposed;
       t.changed += info[r].changed;

@@ -23,7 +23,7 @@ BatchMeans::BatchMeans(const Domain& domain, int chains, std::vector<int> coordi
 void BatchMeans::record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) {
   const std::size_t width = coordinates_.size();
   for (int r = 0; r < tile.rows(); ++r) {
-    Chain& c = chains_[tile.first_chain + static_cast<std::size_t>(r)];
+    Chain& c = chains_[tile.first_slot + static_cast<std::size_t>(r)];
     const Symbol* x = tile.x[r];
     double* sum = c.sums.data() + c.batches * width;
     double* square = c.squares.data();
@@ -118,6 +118,13 @@ double BatchMeans::log_ess_error() const {
     square += l * l;
   }
   return std::sqrt(std::max(0.0, (m - 1) / m * (square - sum * sum / m)));
+}
+
+void BatchMeans::merge(const Recorder& other) {
+  const auto* from = dynamic_cast<const BatchMeans*>(&other);
+  const bool same = from && from->coordinates_ == coordinates_ && from->draws() == draws();
+  if (!same) return Recorder::merge(other);
+  chains_.insert(chains_.end(), from->chains_.begin(), from->chains_.end());
 }
 
 void BatchMeans::save(ByteWriter& out) const {

@@ -99,7 +99,7 @@ void DrawSpool::begin_round(std::uint64_t draws) {
 
 void DrawSpool::record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) {
   for (int r = 0; r < tile.rows(); ++r) {
-    const std::size_t chain = tile.first_chain + static_cast<std::size_t>(r);
+    const std::size_t chain = tile.first_slot + static_cast<std::size_t>(r);
     const std::size_t row = chain * room_ + draw;
     const Symbol* x = tile.x[r];
     std::byte* out = states_.data() + states_bytes(row);
@@ -145,6 +145,42 @@ void DrawSpool::end_round() {
   length_ = offset;
   checksum_ = sum;
   std::fill(made_.begin(), made_.end(), 0);
+}
+
+// Draws `first`, first + 1, ... of all chains of the parts as one round.
+void DrawSpool::append(const std::vector<const Draws*>& parts, std::size_t first,
+                       std::uint64_t count) {
+  begin_round(count);
+  const RowBuffer<Symbol> x(static_cast<int>(count), dim());
+  std::size_t to = 0;
+  for (const Draws* part : parts) {
+    for (int chain = 0; chain < part->chains(); ++chain, to += count) {
+      part->read_states(chain, first, x.view());
+      for (std::size_t t = 0; t < count; ++t) {
+        const Symbol* row = x.view()[static_cast<int>(t)];
+        std::byte* out = states_.data() + states_bytes(to + t);
+        for (std::size_t c = 0; c < cols_; ++c) std::memcpy(out + c * width_, row + c, width_);
+      }
+      part->read_logp(chain, first, std::span(logp_).subspan(to, count));
+      part->read_acceptance(chain, first, std::span(acceptance_).subspan(to, count));
+    }
+  }
+  std::fill(made_.begin(), made_.end(), count);
+  end_round();
+}
+
+void DrawSpool::merge(const Recorder& other) {
+  constexpr std::size_t kTogether = 4096;
+  const auto* from = dynamic_cast<const DrawSpool*>(&other);
+  const bool same = from && from->cols_ == cols_ && from->draws_ == draws_ &&
+                    from->width_ == width_ && from->coordinates_ == coordinates_;
+  if (!same) return Recorder::merge(other);
+  DrawSpool joined(info_, dim(), chains_ + from->chains_, {}, {});
+  for (std::size_t first = 0; first < draws_; first += kTogether) {
+    joined.append({this, from}, first, std::min<std::size_t>(kTogether, draws_ - first));
+  }
+  joined.coordinates_ = coordinates_;
+  *this = std::move(joined);
 }
 
 // What a checkpoint counts on must be on the disk before it.

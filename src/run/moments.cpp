@@ -26,7 +26,7 @@ Moments::Moments(const Domain& domain, int chains, std::uint64_t draws, bool det
 
 void Moments::record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) {
   for (int r = 0; r < tile.rows(); ++r) {
-    Chain& c = chains_[tile.first_chain + static_cast<std::size_t>(r)];
+    Chain& c = chains_[tile.first_slot + static_cast<std::size_t>(r)];
     const Symbol* x = tile.x[r];
     ++c.draws;
     if (!detail_) {
@@ -133,6 +133,14 @@ std::vector<double> Moments::split_rhat() const {
     if (within > 0) rhat[i] = std::sqrt((half - 1) / half + between / within);
   }
   return rhat;
+}
+
+void Moments::merge(const Recorder& other) {
+  const auto* from = dynamic_cast<const Moments*>(&other);
+  const bool same = from && from->dim_ == dim_ && from->draws() == draws() &&
+                    from->detail_ == detail_ && from->planned_ == planned_;
+  if (!same) return Recorder::merge(other);
+  chains_.insert(chains_.end(), from->chains_.begin(), from->chains_.end());
 }
 
 void Moments::save(ByteWriter& out) const {

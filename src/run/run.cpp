@@ -34,11 +34,11 @@ class Run::Observer final : public StepObserver {
 
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) override {
     for (std::size_t r = 0; r < info.size(); ++r) {
-      run_.round_acceptance_[tile.first_chain + r] += info[r].acceptance;
+      run_.round_acceptance_[tile.first_slot + r] += info[r].acceptance;
     }
     if (!draws_) return;
     for (std::size_t r = 0; r < info.size(); ++r) {
-      ChainTotals& t = run_.totals_[tile.first_chain + r];
+      ChainTotals& t = run_.totals_[tile.first_slot + r];
       t.acceptance += info[r].acceptance;
       t.accepted += info[r].accepted;
       t.proposed += info[r].proposed;

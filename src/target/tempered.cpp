@@ -1,7 +1,9 @@
 #include "saltus/target/tempered.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -21,8 +23,11 @@ std::vector<double> fixed_score(const Independent& base) {
 }  // namespace
 
 Tempered::Tempered(const Target& model, Independent base)
+    : Tempered(model, std::make_shared<const Independent>(std::move(base))) {}
+
+Tempered::Tempered(const Target& model, std::shared_ptr<const Independent> base)
     : model_(model),
-      base_(std::make_shared<const Independent>(std::move(base))),
+      base_(std::move(base)),
       base_score_(std::make_shared<const std::vector<double>>(fixed_score(*base_))) {
   const Domain &ours = model.domain(), &theirs = base_->domain();
   bool same = ours.dim() == theirs.dim() && ours.kind() == theirs.kind();
@@ -37,57 +42,53 @@ void Tempered::set_beta(double beta) {
   beta_ = beta;
 }
 
-// of_model v + of_base v_0. A factor of 0 drops what may be infinite.
-template <class T>
-void Tempered::mix(double of_model, double of_base, Rows<const Symbol> x, double* logp,
-                   Rows<const T> model_score, Rows<T> score) const {
-  const auto model = static_cast<T>(of_model), rest = static_cast<T>(of_base);
-  const std::size_t entries = score ? static_cast<std::size_t>(domain().score_size()) : 0;
+double Tempered::log_ratio(const Symbol* x, double logp) const {
+  return (logp - base_->log_probability(x)) / beta_;
+}
+
+// At beta = 0 the model's value, which may be infinite, is dropped.
+void Tempered::mix_logp(Rows<const Symbol> x, double* logp) const {
+  if (!logp) return;
   for (int r = 0; r < x.rows; ++r) {
-    if (logp) {
-      logp[r] = (of_model == 0 ? 0 : of_model * logp[r]) + of_base * base_->log_probability(x[r]);
-    }
-    if (entries == 0) continue;
+    logp[r] = (beta_ == 0 ? 0 : beta_ * logp[r]) + (1 - beta_) * base_->log_probability(x[r]);
+  }
+}
+
+template <class T>
+void Tempered::mix(Rows<const Symbol> x, Rows<const T> model_score, Rows<T> score) const {
+  if (!score) return;
+  const auto model = static_cast<T>(beta_), rest = static_cast<T>(1 - beta_);
+  const auto entries = static_cast<std::size_t>(domain().score_size());
+  for (int r = 0; r < x.rows; ++r) {
+    const T* in = model_score[r];
     T* out = score[r];
-    if (const T* in = model_score[r]; in != out) std::copy_n(in, entries, out);
     if (base_->fixed_score()) {
       const double* s = base_score_->data();
-      for (std::size_t i = 0; i < entries; ++i) {
-        out[i] = model * out[i] + rest * static_cast<T>(s[i]);
-      }
+      for (std::size_t i = 0; i < entries; ++i)
+        out[i] = model * in[i] + rest * static_cast<T>(s[i]);
     } else {
       for (int i = 0; i < x.cols; ++i) {
-        out[i] = model * out[i] + rest * static_cast<T>(base_->score(i, x[r][i]));
+        out[i] = model * in[i] + rest * static_cast<T>(base_->score(i, x[r][i]));
       }
     }
   }
 }
 
-void Tempered::change_beta(double beta, Rows<const Symbol> x, double* logp, Rows<float> score) {
-  const double c = beta / beta_;
-  set_beta(beta);
-  if (c != 1) mix<float>(c, 1 - c, x, logp, score, score);
+void Tempered::mix_score(Rows<const Symbol> x, Rows<const float> kept, Rows<float> score) const {
+  mix<float>(x, score_of_model(kept), score);
 }
 
 void Tempered::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const {
   model_.evaluate(at, x, logp, score);
-  mix<float>(beta_, 1 - beta_, x, logp, score, score);
+  mix_logp(x, logp);
+  mix<float>(x, score, score);
 }
 
 void Tempered::evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,
                               Rows<double> score) const {
   model_.evaluate_exact(at, x, logp, score);
-  mix<double>(beta_, 1 - beta_, x, logp, score, score);
-}
-
-// A kept row: the model's kept values, room up to the padding, and the model's score.
-bool Tempered::keeps_score() const {
-  return model_.cheap_near() || (moves() && moves()->need_score());
-}
-
-int Tempered::kept_size() const {
-  const int kept = model_.kept_size();
-  return keeps_score() ? padded(kept) + domain().score_size() : kept;
+  mix_logp(x, logp);
+  mix<double>(x, score, score);
 }
 
 template <class T>
@@ -98,24 +99,26 @@ Rows<T> Tempered::kept_of_model(Rows<T> kept) const {
 
 template <class T>
 Rows<T> Tempered::score_of_model(Rows<T> kept) const {
-  if (!kept || !keeps_score()) return {};
+  if (!kept) return {};
   return {kept.data + padded(model_.kept_size()), kept.rows, domain().score_size(), kept.stride};
 }
 
 void Tempered::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
                              Rows<float> kept) const {
-  const Rows<float> kept_score = score_of_model(kept), made = kept_score ? kept_score : score;
-  model_.evaluate_kept(at, x, logp, made, kept_of_model(kept));
-  mix<float>(beta_, 1 - beta_, x, logp, made, score);
+  const Rows<float> own = kept ? score_of_model(kept) : score;
+  model_.evaluate_kept(at, x, logp, own, kept_of_model(kept));
+  mix_logp(x, logp);
+  mix<float>(x, own, score);
 }
 
 void Tempered::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
                              Rows<float> score, Rows<float> kept) const {
   if (!cheap_near()) return evaluate_kept(at, y, logp, score, kept);
-  const Rows<float> kept_score = score_of_model(kept), made = kept_score ? kept_score : score;
+  const Rows<float> own = kept ? score_of_model(kept) : score;
   model_.evaluate_near(at, {known.x, score_of_model(known.kept), kept_of_model(known.kept)}, y,
-                       logp, made, kept_of_model(kept));
-  mix<float>(beta_, 1 - beta_, y, logp, made, score);
+                       logp, own, kept_of_model(kept));
+  mix_logp(y, logp);
+  mix<float>(y, own, score);
 }
 
 LocalRow Tempered::row_of_model(const LocalRow& row) const {
@@ -135,6 +138,108 @@ void Tempered::differences(const LocalRow& row, int i, int first, int count, dou
 
 void Tempered::move(const LocalRow& row, int i, Symbol to) const {
   moves()->move(row_of_model(row), i, to);
+}
+
+// Draws the coordinates in turn from the differences of log p; the t-th takes word_of(stream, t).
+template <class WordOf>
+void Tempered::update_one_by_one(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
+                                 const Draws& draws, WordOf word_of, std::uint32_t* changed) const {
+  const int stride = padded(kept_size());
+  Rows<float> kept;
+  if (need_kept()) {
+    kept = {at.scratch.get<float>(
+                7, static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(stride)),
+            x.rows, kept_size(), stride};
+    model_.evaluate_kept(at, x, nullptr, score_of_model(kept), kept_of_model(kept));
+  }
+  for (int r = 0; r < x.rows; ++r) {
+    const Stream stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
+                        Purpose::level);
+    const LocalRow row{x[r], nullptr, kept ? kept[r] : nullptr};
+    for (std::size_t t = 0; t < order.size(); ++t) {
+      double log_odds = 0;  // of the other level
+      const auto other = static_cast<Symbol>(1 - x[r][order[t]]);
+      differences(row, order[t], other, 1, &log_odds);
+      const double u = ((word_of(stream, static_cast<std::uint32_t>(t)) >> 1) + 0.5) * 0x1p-31;
+      if (!(u < 1 / (1 + std::exp(-log_odds)))) continue;
+      move(row, order[t], other);
+      ++changed[r];
+    }
+  }
+}
+
+void Tempered::update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
+                      const Draws& draws, std::uint32_t* changed) const {
+  if (beta_ == 1) return sweeps()->update(at, x, order, draws, changed);
+  update_one_by_one(
+      at, x, order, draws,
+      [&](const Stream& s, std::uint32_t t) { return s.sequence(draws.first_word + t); }, changed);
+}
+
+void Tempered::update_group(const At& at, Rows<Symbol> x, int group, const Draws& draws,
+                            std::uint32_t* changed) const {
+  if (beta_ == 1) return sweeps()->update_group(at, x, group, draws, changed);
+  const std::vector<std::int32_t> sites = sweeps()->group(group);
+  update_one_by_one(
+      at, x, sites, draws,
+      [&](const Stream& s, std::uint32_t t) { return s.word(draws.first_word + t); }, changed);
+}
+
+// The base of two levels is linear between them.
+void Tempered::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                                Rows<float> gradient) const {
+  model_.relaxation()->evaluate_relaxed(at, v, logp, gradient);
+  const double first = domain().first_value();
+  for (int r = 0; r < v.rows; ++r) {
+    double of_base = 0;
+    for (int i = 0; i < v.cols; ++i) {
+      const double slope = base_->score(i, 0);
+      of_base += base_->log_probability(i, 0) + slope * (static_cast<double>(v[r][i]) - first);
+      if (!gradient) continue;
+      gradient[r][i] =
+          static_cast<float>(beta_ * static_cast<double>(gradient[r][i]) + (1 - beta_) * slope);
+    }
+    if (logp) logp[r] = (beta_ == 0 ? 0 : beta_ * logp[r]) + (1 - beta_) * of_base;
+  }
+}
+
+double Tempered::log_odds_of_base(int i) const {
+  return base_->log_probability(i, 1) - base_->log_probability(i, 0);
+}
+
+void Tempered::hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const {
+  units()->hidden_log_odds(at, x, out);
+  for (int r = 0; r < x.rows; ++r) {
+    for (int h = 0; h < out.cols; ++h) out[r][h] *= static_cast<float>(beta_);
+  }
+}
+
+void Tempered::visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const {
+  units()->visible_log_odds(at, hidden, out);
+  for (int r = 0; r < hidden.rows; ++r) {
+    for (int i = 0; i < out.cols; ++i) {
+      out[r][i] = static_cast<float>(beta_ * static_cast<double>(out[r][i]) +
+                                     (1 - beta_) * log_odds_of_base(i));
+    }
+  }
+}
+
+// p_beta has (1 + e^a)^beta for a hidden unit with log-odds a, and q has 1 + e^(beta a).
+double Tempered::log_correction(double hidden_log_odds) const {
+  if (leaves_target_invariant()) return 0;
+  return beta_ * softplus(hidden_log_odds / beta_) - softplus(hidden_log_odds);
+}
+
+void Tempered::hidden_log_odds_exact(const Symbol* x, double* out) const {
+  units()->hidden_log_odds_exact(x, out);
+  for (int h = 0; h < hidden(); ++h) out[h] *= beta_;
+}
+
+void Tempered::visible_log_odds_exact(const Symbol* hidden, double* out) const {
+  units()->visible_log_odds_exact(hidden, out);
+  for (int i = 0; i < domain().dim(); ++i) {
+    out[i] = beta_ * out[i] + (1 - beta_) * log_odds_of_base(i);
+  }
 }
 
 }  // namespace saltus

@@ -95,7 +95,7 @@ class Watch final : public StepObserver {
   bool wants_logp(std::uint64_t) const override { return true; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      const std::size_t chain = tile.first_chain + static_cast<std::uint32_t>(r);
+      const std::size_t chain = tile.first_slot + static_cast<std::uint32_t>(r);
       states[chain].insert(states[chain].end(), tile.x[r], tile.x[r] + tile.x.cols);
       acceptance[chain] += info[static_cast<std::size_t>(r)].acceptance;
     }

@@ -109,7 +109,7 @@ struct Watch final : StepObserver {
   bool wants_logp(std::uint64_t) const override { return want; }
   void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      logp[tile.first_chain + static_cast<std::uint32_t>(r)] = tile.logp[r];
+      logp[tile.first_slot + static_cast<std::uint32_t>(r)] = tile.logp[r];
       proposed += info[static_cast<std::size_t>(r)].proposed;
       changed += info[static_cast<std::size_t>(r)].changed;
     }

@@ -4,14 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "saltus/core/bytes.hpp"
-#include "saltus/core/parallel.hpp"
-#include "saltus/run/device_chains.hpp"
-#include "saltus/sampler/sampler.hpp"
+#include "saltus/run/ensemble.hpp"
 #include "saltus/target/tempered.hpp"
 
 namespace saltus {
@@ -42,7 +39,6 @@ class Annealing {
   // cannot serve, or when the plan makes no sense.
   Annealing(const Tempered& path, const Sampler& sampler, const AnnealingPlan& plan,
             Direction direction);
-  ~Annealing();
 
   // Starts all chains from draws of the base, as the forward direction needs; or from the given
   // states, as the reverse one does. Throws DataError when a state does not fit.
@@ -61,33 +57,14 @@ class Annealing {
   void restore(ByteReader& in);
 
  private:
-  struct Chains;  // a tile of them
-  struct Lender;  // what a thread lends to a tile
-  void plan_rounds();
-  void anneal(Chains& chains, Lender& lender, std::size_t first, std::size_t last);
-  void evaluate_afresh(Chains& chains, Lender& lender) const;
-  void weigh(Chains& chains, const Lender& lender, double from, double to);
-  void transitions(Chains& chains, Lender& lender);
-  Symbol* row(int chain) const;
-  const Symbol* state(int chain) const;
-  void set_states(Rows<const Symbol> states);
-  void anneal_on_device(std::size_t first, std::size_t last);
+  void begin();
 
-  Tempered path_;
   const Sampler& sampler_;
   AnnealingPlan plan_;
-  std::vector<double> way_;          // betas in the order of the direction
-  std::vector<std::size_t> rounds_;  // moves before which all is evaluated afresh, and the end
-  std::size_t round_ = 0;            // the next one
-  int tile_size_;
+  std::vector<double> betas_;                     // in the order of the direction
+  std::size_t made_ = 0;                          // moves
   std::vector<double> log_weights_, acceptance_;  // by chain
-  std::vector<std::unique_ptr<Chains>> tiles_;
-  std::vector<std::unique_ptr<Lender>> lenders_;
-  ThreadPool pool_;
-  std::unique_ptr<DeviceChains> device_;  // where the model is on one that serves the sampler
-  // The newest states are here; they are on the device. One always holds.
-  mutable bool states_here_ = true;
-  bool device_ready_ = false;
+  Ensemble ensemble_;
 };
 
 // Throws UsageError when a sampler's transitions cannot serve annealed importance sampling.

@@ -24,6 +24,7 @@ class BatchMeans final : public Recorder {
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) override;
   void end_round() override {}
   bool wants_logp() const override { return false; }
+  void merge(const Recorder& other) override;
   void save(ByteWriter& out) const override;
   void restore(ByteReader& in) override;
 

@@ -22,14 +22,16 @@ class DrawSpool final : public Recorder, public Draws {
   // made with the first draws and must not be there yet; restore() opens that of an earlier run.
   DrawSpool(DrawsInfo info, int dim, int chains, std::vector<int> coordinates,
             const std::filesystem::path& path);
-  DrawSpool(const DrawSpool&) = delete;
-  DrawSpool& operator=(const DrawSpool&) = delete;
+  DrawSpool(DrawSpool&&) = default;
+  DrawSpool& operator=(DrawSpool&&) = default;
 
   void begin_round(std::uint64_t draws) override;
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) override;
   void end_round() override;
   bool wants_logp() const override { return true; }
   std::size_t bytes_per_draw() const override;
+  // The merged draws lie in a temporary file without a name.
+  void merge(const Recorder& other) override;
   void save(ByteWriter& out) const override;
   void restore(ByteReader& in) override;
 
@@ -62,6 +64,8 @@ class DrawSpool final : public Recorder, public Draws {
   void read_at(std::uint64_t offset, void* to, std::size_t size) const;
   std::uint32_t checksum_of_file() const;
   void copy_to(int file, const std::string& name) const;
+
+  void append(const std::vector<const Draws*>& parts, std::size_t first, std::uint64_t count);
 
   DrawsInfo info_;
   int chains_;

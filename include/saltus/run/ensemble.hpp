@@ -1,7 +1,12 @@
-// All chains of a run: their states in tiles, and the threads that advance them.
+// All chains of a process: their states in tiles, and the threads that advance them.
+//
+// The chains form groups. A group has one target, and all of its chains take steps of one sampler
+// at one inverse temperature: plain sampling is one group at beta = 1, annealing moves the beta of
+// a group along a schedule, tempering has a group for each temperature of its ladder.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +15,7 @@
 #include "saltus/core/parallel.hpp"
 #include "saltus/run/device_chains.hpp"
 #include "saltus/sampler/sampler.hpp"
+#include "saltus/target/tempered.hpp"
 
 namespace saltus {
 
@@ -25,33 +31,70 @@ class StepObserver {
   virtual void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) = 0;
 };
 
-// Where the target is on a device (Target::on_device), so are the chains, as long as the samplers
-// are ones that the device serves; any other sampler runs here.
+// With a base, the chains are at p^beta p_0^(1 - beta); without one, beta is 1.
+struct ChainGroup {
+  const Target* target = nullptr;  // must outlive the ensemble
+  int chains = 1;
+  std::shared_ptr<const Independent> base = nullptr;
+  double beta = 1;
+};
+
+struct EnsemblePlan {
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: as many as there are cores
+  int tile = 0;     // chains advanced together; 0: what the target prefers
+  // The name of the first chain, on which its random numbers depend. The others follow.
+  std::uint32_t first_chain = 0;
+};
+
+// Where a target is on a device (Target::on_device), so are the chains of its group, as long as the
+// samplers are ones that the device serves; any other sampler runs here.
 class Ensemble {
  public:
-  // tile 0: what the target prefers. threads 0: as many as there are cores.
-  Ensemble(const Target& target, int chains, int tile, int threads, std::uint64_t seed);
+  Ensemble(std::vector<ChainGroup> groups, const EnsemblePlan& plan);
+  Ensemble(const Target& target, int chains, int tile, int threads, std::uint64_t seed)
+      : Ensemble({{&target, chains}}, {seed, threads, tile}) {}
+  ~Ensemble();
 
   int chains() const { return chains_; }
+  int groups() const { return static_cast<int>(groups_.size()); }
   int threads() const { return pool_.threads(); }  // that share the work
-  int tile_size() const { return tile_size_; }
+  int tile_size() const;                           // of the first group
   std::uint64_t step() const { return step_; }
-  // The state of one chain. Fetches all states from a device that has changed them since the last
-  // call: not while another thread does the same.
-  const Symbol* state(int chain) const;
+  // The state of the chain at a place, counted through all groups. Fetches all states from a device
+  // that has changed them since the last call: not while another thread does the same.
+  const Symbol* state(int slot) const;
 
   // Uniform over all levels; unbounded integers start at 0 to 9.
   void start_random();
+  // Draws of the groups' bases, which they must have.
+  void start_from_base();
   // Throws DataError when a level is out of range.
   void start_from(Rows<const Symbol> states, std::uint64_t step = 0);
 
-  // Gives the chains numbers from `first` on (at first: from 0), on which their random numbers
-  // depend.
+  // Gives the chains names from `first` on.
   void count_chains_from(std::uint32_t first);
+
+  // The inverse temperature of a group that has a base. A change takes no evaluation.
+  double beta(int group) const;
+  void set_beta(int group, double beta);
 
   // Computes logp and score of all states. Throws DataError when a logp is not finite.
   void evaluate();
+  // Steps of all chains, by one sampler or by one for each group.
   void advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer);
+  void advance(std::span<const Sampler* const> samplers, std::uint64_t steps,
+               StepObserver& observer);
+
+  // Moves all chains along betas, at the first of which they must be; see DeviceChains::anneal.
+  struct Schedule {
+    std::span<const double> betas;
+    int steps_per_beta = 1;
+    bool stop_short = false;
+  };
+  using Annealed = DeviceChains::Annealed;  // indexed by place
+  void anneal(const Sampler& sampler, const Schedule& schedule, const Annealed& out);
+
   Evaluations evaluations() const;  // of all chains, since the start
   void reset_evaluations();
 
@@ -59,43 +102,38 @@ class Ensemble {
   void restore(ByteReader& in);
 
  private:
-  struct Storage {  // what a Tile points into
-    RowBuffer<Symbol> x;
-    RowBuffer<float> score, kept, own;
-    std::vector<double> logp;
-    Tile tile;
-    Storage(const Target& target, int rows);
-    void make_own(int size);
-  };
-  struct Thread {
-    Storage proposal;
-    Workspace work;
-    std::vector<StepInfo> info;
-  };
+  struct Storage;          // a tile with its memory
+  struct ThreadWorkspace;  // what a thread lends to the tiles of a group
+  struct Group;
 
+  void make_tiles(Group& group, int first_slot, const EnsemblePlan& plan);
+  Group& group_of(int slot) const;
+  Symbol* row(int slot) const;
   void set_states(Rows<const Symbol> states);
-  void make_ready(const Sampler& sampler, Tile& tile, Workspace& work) const;
-  Symbol* row(int chain) const;
-  void check_finite(int chain, double logp) const;
+  void check_finite(const Tile& tile, int r, double logp) const;
+  template <class Work>
+  void for_tiles(const Work& work);
 
-  bool on_device() const { return device_ && target_.on_device(); }
-  void leave_device();
-  void forget_values();
-  void evaluate_on_device();
-  void advance_on_device(const Sampler& sampler, std::uint64_t steps, StepObserver& observer);
+  void make_ready(const Sampler& sampler, Storage& storage, Workspace& work) const;
+  void anneal_tile(Storage& storage, ThreadWorkspace& thread, const Sampler& sampler,
+                   const Schedule& schedule, const Annealed& out) const;
+  void log_ratios(Storage& storage, Workspace& work, std::span<double> out) const;
+  void start_cache(Group& group, const Sampler& sampler);
 
-  const Target& target_;
-  int chains_, tile_size_;
-  std::string owner_;     // the sampler that the tiles' own values belong to
-  bool carried_ = false;  // logp, score and kept values carry rounding from earlier steps
+  bool on_device(const Group& group) const;
+  bool device_serves(const Group& group, const Sampler& sampler) const;
+  void fetch_states(const Group& group) const;
+  void leave_device(Group& group);
+  void forget_values(Group& group);
+  void evaluate_on_device(Group& group);
+  void advance_on_device(Group& group, const Sampler& sampler, std::uint64_t steps,
+                         StepObserver& observer);
+
+  std::vector<std::unique_ptr<Group>> groups_;
+  int chains_ = 0;
   std::uint64_t seed_, step_ = 0;
-  std::vector<std::unique_ptr<Storage>> tiles_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Storage>> tiles_;  // of all groups, in order
   ThreadPool pool_;
-  std::unique_ptr<DeviceChains> device_;
-  // The newest states are here; they are on the device, with what goes with them. One always is.
-  mutable bool states_here_ = true;
-  bool device_ready_ = false;
 };
 
 }  // namespace saltus

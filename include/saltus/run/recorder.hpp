@@ -24,6 +24,10 @@ class Recorder {
   // Memory that a draw of all chains takes within a round, in bytes.
   virtual std::size_t bytes_per_draw() const { return 0; }
 
+  // Takes in the chains of another recorder of the same kind, which recorded as many draws: they
+  // follow the present ones. Throws UsageError where that is not possible.
+  virtual void merge(const Recorder& other);
+
   virtual void save(ByteWriter& out) const = 0;
   virtual void restore(ByteReader& in) = 0;
 };

@@ -24,14 +24,15 @@ struct Parameter {
 
 // What the next step of some chains needs, and nothing else: their states, logp and score there,
 // what the target keeps per row (Target::kept_size) and what the sampler does
-// (Sampler::own_size). Chains first_chain, first_chain + 1, ... are the rows.
+// (Sampler::own_size). Row r is chain first_chain + r, at place first_slot + r.
 struct Tile {
   Rows<Symbol> x;
   Rows<float> score, kept, own;
   double* logp = nullptr;
   // False after a step that left the value behind the state.
   bool logp_current = true, score_current = true, kept_current = true;
-  std::uint32_t first_chain = 0;
+  std::uint32_t first_chain = 0;  // names the random streams of the first row
+  std::uint32_t first_slot = 0;   // its place in arrays of all chains of the process
   std::uint64_t step = 0;
 
   int rows() const { return x.rows; }

@@ -95,6 +95,12 @@ class HiddenUnits {
   // (0 or 1 each).
   virtual void hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const = 0;
   virtual void visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const = 0;
+  // True when draws of the hidden units given x, then of x given these, leave the target itself
+  // invariant. Otherwise they leave a law q invariant, and a Metropolis test makes up for the
+  // difference: log p(x) - log q(x) is, up to a constant, the sum of log_correction over the
+  // log-odds of all hidden units at x.
+  virtual bool leaves_target_invariant() const { return true; }
+  virtual double log_correction(double /*hidden_log_odds*/) const { return 0; }
   // The same for one row in double precision, for exact checks.
   virtual void hidden_log_odds_exact(const Symbol* x, double* out) const = 0;
   virtual void visible_log_odds_exact(const Symbol* hidden, double* out) const = 0;

@@ -2,7 +2,9 @@
 //
 //   log p_beta(x) = beta log p(x) + (1 - beta) log p_0(x),   0 <= beta <= 1.
 //
-// Differences of log p are mixed in the same way, so that a model's local moves serve here too.
+// A row's cache (Target::kept_size) holds the model's own kept values and score, so that a change
+// of beta takes no evaluation and adds no error. Every ability of the model serves at every beta:
+// differences, conditional distributions and relaxed values are affine in beta.
 #pragma once
 
 #include <memory>
@@ -13,20 +15,27 @@
 
 namespace saltus {
 
-class Tempered final : public Target, public LocalMoves {
+class Tempered final : public Target,
+                       public LocalMoves,
+                       public GibbsSweeps,
+                       public Relaxation,
+                       public HiddenUnits {
  public:
   // beta is 1 at first. The model must outlive this; a copy has its own beta and shares the base.
   Tempered(const Target& model, Independent base);
+  Tempered(const Target& model, std::shared_ptr<const Independent> base);
 
   const Target& model() const { return model_; }
   const Independent& base() const { return *base_; }
+  const std::shared_ptr<const Independent>& shared_base() const { return base_; }
   double beta() const { return beta_; }
   // Values computed before are then out of date, except kept ones. Not while others evaluate.
   void set_beta(double beta);
-  // set_beta that brings values at the old beta, which must not be 0, to the new one without an
-  // evaluation: v' = c v + (1 - c) v_0 with c = beta' / beta. Errors of v grow by c. A null output
-  // is left alone.
-  void change_beta(double beta, Rows<const Symbol> x, double* logp, Rows<float> score);
+
+  // (log p - log p_0)(x), given log p_beta(x) at the present beta, which must not be 0.
+  double log_ratio(const Symbol* x, double logp) const;
+  // The score at the present beta from the model's own, which a row's cache holds.
+  void mix_score(Rows<const Symbol> x, Rows<const float> kept, Rows<float> score) const;
 
   std::string name() const override { return model_.name() + " (tempered)"; }
   const Domain& domain() const override { return model_.domain(); }
@@ -39,9 +48,8 @@ class Tempered final : public Target, public LocalMoves {
   // At beta = 1 this is the model.
   const OnDevice* on_device() const override { return beta_ == 1 ? model_.on_device() : nullptr; }
 
-  // The model's kept values and, where the model makes use of it, its score: neither depends on
-  // beta.
-  int kept_size() const override;
+  // A row: the model's kept values, room up to the padding, and the model's score.
+  int kept_size() const override { return padded(model_.kept_size()) + domain().score_size(); }
   void evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
                      Rows<float> kept) const override;
   bool cheap_near() const override { return model_.cheap_near(); }
@@ -58,17 +66,45 @@ class Tempered final : public Target, public LocalMoves {
   }
   int max_neighbours() const override { return moves()->max_neighbours(); }
 
+  const GibbsSweeps* gibbs_sweeps() const override { return sweeps() && moves() ? this : nullptr; }
+  void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order, const Draws& draws,
+              std::uint32_t* changed) const override;
+  int groups() const override { return sweeps()->groups(); }
+  void update_group(const At& at, Rows<Symbol> x, int group, const Draws& draws,
+                    std::uint32_t* changed) const override;
+  std::vector<std::int32_t> group(int g) const override { return sweeps()->group(g); }
+
+  const Relaxation* relaxation() const override { return model_.relaxation() ? this : nullptr; }
+  void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
+                        Rows<float> gradient) const override;
+
+  // Binary units h of a law q(x, h) proportional to p(x, h)^beta p_0(x)^(1 - beta). Its marginal
+  // is p_beta only at beta = 0 and 1.
+  const HiddenUnits* hidden_units() const override { return units() ? this : nullptr; }
+  int hidden() const override { return units()->hidden(); }
+  void hidden_log_odds(const At& at, Rows<const Symbol> x, Rows<float> out) const override;
+  void visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<float> out) const override;
+  bool leaves_target_invariant() const override { return beta_ == 0 || beta_ == 1; }
+  double log_correction(double hidden_log_odds) const override;
+  void hidden_log_odds_exact(const Symbol* x, double* out) const override;
+  void visible_log_odds_exact(const Symbol* hidden, double* out) const override;
+
  private:
   const LocalMoves* moves() const { return model_.local_moves(); }
-  bool keeps_score() const;
+  const GibbsSweeps* sweeps() const { return model_.gibbs_sweeps(); }
+  const HiddenUnits* units() const { return model_.hidden_units(); }
   template <class T>
   Rows<T> kept_of_model(Rows<T> kept) const;
   template <class T>
   Rows<T> score_of_model(Rows<T> kept) const;
   LocalRow row_of_model(const LocalRow& row) const;
+  void mix_logp(Rows<const Symbol> x, double* logp) const;
   template <class T>
-  void mix(double of_model, double of_base, Rows<const Symbol> x, double* logp,
-           Rows<const T> model_score, Rows<T> score) const;
+  void mix(Rows<const Symbol> x, Rows<const T> model_score, Rows<T> score) const;
+  double log_odds_of_base(int i) const;
+  template <class WordOf>
+  void update_one_by_one(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
+                         const Draws& draws, WordOf word_of, std::uint32_t* changed) const;
 
   const Target& model_;
   std::shared_ptr<const Independent> base_;

@@ -8,6 +8,7 @@
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/metropolis.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {
@@ -40,6 +41,31 @@ Rows<T> rows_of(Workspace& work, std::size_t slot, int rows, int cols) {
   return {work.own.get<T>(slot, count), rows, cols, stride};
 }
 
+double sum_of_corrections(const HiddenUnits& units, std::span<const float> log_odds) {
+  double sum = 0;
+  for (const float l : log_odds) sum += units.log_correction(static_cast<double>(l));
+  return sum;
+}
+
+// The Metropolis test of proposals that leave another law invariant. What is rejected becomes the
+// old state. `odds` holds the log-odds of the hidden units at the old states.
+void correct(const HiddenUnits& units, Rows<float> odds, const Tile& tile, Workspace& work,
+             std::span<StepInfo> info) {
+  Tile& y = work.proposal;
+  const int rows = tile.rows();
+  double* before = work.own.get<double>(4, static_cast<std::size_t>(rows));
+  for (int r = 0; r < rows; ++r) before[r] = sum_of_corrections(units, odds.row(r));
+  units.hidden_log_odds(work.at(tile.step), {y.x.data, rows, y.x.cols, y.x.stride}, odds);
+  for (int r = 0; r < rows; ++r) {
+    const Stream stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
+                        Purpose::accept);
+    const double log_ratio = sum_of_corrections(units, odds.row(r)) - before[r];
+    if (metropolis(log_ratio, stream.uniform(), info[static_cast<std::size_t>(r)])) continue;
+    std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
+  }
+  work.evaluations.gradient += static_cast<std::uint64_t>(rows);
+}
+
 }  // namespace
 
 void BlockGibbs::step(const Target& target, Tile& tile, Workspace& work,
@@ -65,6 +91,7 @@ void BlockGibbs::step(const Target& target, Tile& tile, Workspace& work,
     done.nonfinite |= !bits.draw(r, Purpose::level, visible_odds, y.x[r]);
     for (int i = 0; i < dim; ++i) done.changed += y.x[r][i] != tile.x[r][i];
   }
+  if (!units.leaves_target_invariant()) correct(units, hidden_odds, tile, work, info);
   std::swap(tile.x.data, y.x.data);
   // Two matrix products: what a gradient costs.
   work.evaluations.gradient += static_cast<std::uint64_t>(rows);
@@ -87,9 +114,28 @@ double probability(std::span<const double> log_odds, const Symbol* bits) {
   return std::exp(log_p);
 }
 
+void accept_or_stay(const HiddenUnits& units, std::span<const double> hidden_odds,
+                    Rows<double> matrix, std::span<double> acceptance) {
+  const std::size_t hidden = static_cast<std::size_t>(units.hidden());
+  std::vector<double> correction(acceptance.size());
+  for (std::size_t k = 0; k < hidden_odds.size(); ++k) {
+    correction[k / hidden] += units.log_correction(hidden_odds[k]);
+  }
+  for (std::size_t s = 0; s < acceptance.size(); ++s) {
+    double* row = matrix[static_cast<int>(s)];
+    acceptance[s] = 0;
+    for (std::size_t t = 0; t < acceptance.size(); ++t) {
+      row[t] *= std::exp(std::min(0.0, correction[t] - correction[s]));
+      acceptance[s] += row[t];
+    }
+    row[s] += 1 - acceptance[s];
+  }
+}
+
 }  // namespace
 
-// T(x, x') = sum over all h of p(h | x) p(x' | h).
+// T(x, x') = sum over all h of p(h | x) p(x' | h), times the probability of acceptance where that
+// is not 1; what is rejected stays.
 void BlockGibbs::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                                    std::span<double> acceptance) const {
   const HiddenUnits& units = *table.target().hidden_units();
@@ -117,6 +163,7 @@ void BlockGibbs::transition_matrix(const StateTable& table, const When&, Rows<do
       for (std::size_t t = 0; t < states; ++t) row[t] += p * to[t];
     }
   }
+  if (!units.leaves_target_invariant()) accept_or_stay(units, hidden_odds, matrix, acceptance);
 }
 
 std::string BlockGibbs::missing(const Target& target) const {

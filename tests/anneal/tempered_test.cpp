@@ -145,8 +145,17 @@ TEST_P(TemperedTarget, ChangesBetaWithoutAnEvaluation) {
     path_.set_beta(from);
     path_.evaluate_kept({0, 0, scratch}, a.x.view(), a.logp.data(), a.score.view(),
                         a.kept_rows(path_));
-    path_.change_beta(to, a.x.view(), a.logp.data(), a.score.view());
+    std::vector<double> ratios;
+    for (int s = 0; s < a.x.view().rows; ++s) {
+      ratios.push_back(path_.log_ratio(a.x.view()[s], a.logp[static_cast<std::size_t>(s)]));
+    }
+    path_.set_beta(to);
     EXPECT_EQ(path_.beta(), to);
+    path_.mix_score(a.x.view(), a.kept_rows(path_), a.score.view());
+    for (int s = 0; s < a.x.view().rows; ++s) {
+      a.logp[static_cast<std::size_t>(s)] =
+          path_.base().log_probability(a.x.view()[s]) + to * ratios[static_cast<std::size_t>(s)];
+    }
     path_.evaluate({0, 0, scratch}, b.x.view(), b.logp.data(), b.score.view());
     a.expect_near(b, 3e-6);
   }
@@ -232,14 +241,39 @@ TEST_P(TemperedTarget, IsSampledExactly) {
 INSTANTIATE_TEST_SUITE_P(Targets, TemperedTarget, testing::ValuesIn(bounded_targets()),
                          [](const auto& p) { return p.param.name; });
 
-TEST(TemperedRbm, RefusesBlockGibbsInWords) {
+// The hidden units of a tempered law are those of another one: a Metropolis test makes up for it.
+TEST(TemperedRbm, IsSampledByBlockGibbsAtEveryBeta) {
   const Rbm rbm({.8, -1.2, .5, -.4, .9, 1.5}, {-.2, .4, -.6}, {.1, -.3});
-  const Tempered path(rbm, Independent::uniform(rbm.domain()));
-  try {
-    make_sampler("block_gibbs", path, {});
-    FAIL() << "not refused";
-  } catch (const UsageError& e) {
-    EXPECT_NE(std::string(e.what()).find("hidden units"), std::string::npos);
+  Tempered path(rbm, uneven_base(rbm.domain()));
+  for (const double beta : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+    SCOPED_TRACE(beta);
+    path.set_beta(beta);
+    const StateTable table(path);
+    const auto sampler = make_sampler("block_gibbs", path, {});
+    EXPECT_LT(check_transitions(*sampler, table).invariance, 1e-12);
+    const StepCheck s = check_steps(*sampler, path, table, 20000);
+    EXPECT_GT(s.p_value, 1e-5) << "chi-square " << s.chi_square << " on " << s.degrees;
+  }
+}
+
+// Between the levels log p is a mixture, too, and at the levels it is log p itself.
+TEST_P(TemperedTarget, IsRelaxed) {
+  if (!path_.relaxation()) return;
+  path_.set_beta(0.3);
+  const StateTable table(path_);
+  Scratch scratch;
+  const Domain& domain = path_.domain();
+  RowBuffer<float> v(1, domain.dim()), gradient(1, domain.dim());
+  for (std::size_t s = 0; s < table.size(); ++s) {
+    for (int i = 0; i < domain.dim(); ++i) {
+      v.view()[0][i] = static_cast<float>(domain.value(table.state(s)[i]));
+    }
+    double logp = 0;
+    path_.relaxation()->evaluate_relaxed({0, 0, scratch}, v.view(), &logp, gradient.view());
+    EXPECT_NEAR(logp, table.logp(s), 3e-6);
+    for (int i = 0; i < domain.dim(); ++i) {
+      EXPECT_NEAR(double{gradient.view()[0][i]}, table.score(s)[i], 3e-6);
+    }
   }
 }
 
