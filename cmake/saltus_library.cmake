@@ -119,10 +119,11 @@ endif()
 
 # What reads files and options, compiled as the rest is, and with the assertions.
 add_library(saltus_readers OBJECT ${readers})
-foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS LINK_LIBRARIES POSITION_INDEPENDENT_CODE)
+foreach(property INCLUDE_DIRECTORIES LINK_LIBRARIES POSITION_INDEPENDENT_CODE)
   get_target_property(value saltus ${property})
   set_target_properties(saltus_readers PROPERTIES ${property} "${value}")
 endforeach()
-target_compile_definitions(saltus_readers PRIVATE ${SALTUS_CHECKED})
+target_compile_definitions(saltus_readers PRIVATE $<TARGET_PROPERTY:saltus,COMPILE_DEFINITIONS>
+  ${SALTUS_CHECKED})
 saltus_compile_together(saltus_readers ${readers})
 target_sources(saltus PRIVATE $<TARGET_OBJECTS:saltus_readers>)
