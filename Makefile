@@ -1,6 +1,8 @@
 # make            build the program: build/release/saltus
-# make demo       install what is missing, build, and sample the paper's 5 x 5 Ising model
+# make demo       install what is missing, build what the demo needs, and sample the paper's 5 x 5 Ising
+#                 model; the part for deep energies and text (libtorch) is left for make
 # make test       install what is missing, build, and run every test
+# make test-minimal  the same in a build without libtorch, netCDF, BLAS, PNG and pages
 # make bench      speed, as a table
 # make bench-peers  the same samplers in plain PyTorch, timed beside ours
 # make bench-auto   how well --sampler auto chooses
@@ -9,27 +11,39 @@
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
 # make coverage   line coverage of the tests
 # make format lint clean
+# make check-format lint-changed   what .ci/run asks of formatting and of changed files
 
-.PHONY: all demo test bench bench-peers bench-auto sanitize torture fuzz coverage format lint clean
+.PHONY: all demo test test-minimal bench bench-peers bench-auto sanitize torture fuzz coverage format lint \
+  check-format lint-changed clean
 all:
 	@scripts/setup.sh build
-	@$(MAKE) --no-print-directory build/release/saltus
+	@$(call configure_release)
+	@cmake --build build/release --target saltus_program
 
 configure = [ -f build/$(1)/build.ninja ] || cmake --preset $(1) $(2) >/dev/null
+configure_release = $(call configure,release,$(shell dpkg-query -W libgtest-dev >/dev/null 2>&1 || echo -DSALTUS_TESTS=OFF))
 
-.PHONY: build/release/saltus
-build/release/saltus:
-	@$(call configure,release,$(shell dpkg-query -W libgtest-dev >/dev/null 2>&1 || echo -DSALTUS_TESTS=OFF))
-	@cmake --build build/release --target saltus_cli
-
-demo: all
+demo:
+	@scripts/setup.sh build
+	@$(call configure_release)
+	@# a module of an earlier build must not meet a newer program
+	@cmake --build build/release --target $(if $(wildcard build/release/saltus_torch.so),saltus_program,saltus_cli)
 	@build/release/saltus sample --chains 4 --draws 1000000
+	@if grep -q saltus_torch.so build/release/build.ninja && [ ! -e build/release/saltus_torch.so ]; then \
+	  echo; echo "The program is build/release/saltus. Run make to build its part for deep energies and text, too."; \
+	fi
 
 test:
 	@scripts/setup.sh test
 	@cmake --preset release -DSALTUS_TESTS=ON >/dev/null
 	@cmake --build build/release
 	@ctest --preset release -j $$(nproc)
+
+test-minimal:
+	@scripts/setup.sh test
+	@cmake --preset minimal >/dev/null
+	@cmake --build build/minimal
+	@ctest --preset minimal -j $$(nproc)
 
 bench:
 	@scripts/setup.sh bench
@@ -73,13 +87,17 @@ sources = $(shell git ls-files '*.cpp' '*.hpp')
 format:
 	@clang-format -i $(sources)
 
-lint:
-	@scripts/setup.sh lint
+check-format:
+	@scripts/setup.sh format
 	@clang-format --dry-run -Werror $(sources)
-	@[ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
-	@# clang cannot read libtorch's headers as C++20, nor lanes and CUDA as gcc and nvcc do
-	@printf '%s\n' $(filter-out src/ops/%_vector.cpp src/torch/% src/cuda/%,$(filter src/%.cpp cli/%.cpp,$(sources))) | \
-	  xargs -n 1 -P $$(nproc) clang-tidy -quiet -p build/release --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+
+lint: check-format
+	@scripts/setup.sh lint
+	@scripts/lint.sh $(sources)
+
+lint-changed:
+	@scripts/setup.sh lint
+	@scripts/lint.sh
 
 clean:
 	@rm -rf build

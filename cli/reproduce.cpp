@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "core/stopwatch.hpp"
 #include "io/bytes/file_lock.hpp"
 #include "io/bytes/new_file.hpp"
 #include "report/machine.hpp"
@@ -25,8 +25,6 @@
 namespace saltus::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 struct ReproduceRequest {
   std::string name, seed = "1", out, data, alphas, only, device = "cpu", model;
   double time = 0;
@@ -35,10 +33,6 @@ struct ReproduceRequest {
   int seeds = 0, threads = 0;  // 0: the experiment's own; all cores
   bool quick = false, json = false;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void list_experiments() {
   for (const reproduce::Experiment& e : reproduce::experiments()) {
@@ -87,14 +81,14 @@ class ProgressLine {
  public:
   explicit ProgressLine(std::string name) : name_(std::move(name)) {}
   bool operator()(const std::string& doing) {
-    line_.show(fmt::format("{}: {} ({})", name_, doing, duration(seconds_since(start_))));
+    line_.show(fmt::format("{}: {} ({})", name_, doing, duration(clock_.seconds())));
     return !signal_seen();
   }
   void clear() { line_.clear(); }
 
  private:
   std::string name_;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch clock_;
   StatusLine line_;
 };
 
@@ -168,7 +162,7 @@ int reproduce_one(const ReproduceRequest& request) {
   reproduce::Options options = options_of(request, experiment);
   const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
   if (experiment.in_parts()) options.partial = folder.path() / "partial";
-  const auto start = Clock::now();
+  const Stopwatch clock;
   const auto changed = reproduce::last_change(options.partial);
   ProgressLine line(request.name);
   catch_interrupts();
@@ -181,7 +175,7 @@ int reproduce_one(const ReproduceRequest& request) {
   }
   line.clear();
   stop_catching_interrupts();
-  reproduce::Ledger ledger{{machine_of(options)}, seconds_since(start)};
+  reproduce::Ledger ledger{{machine_of(options)}, clock.seconds()};
   if (experiment.in_parts()) {
     const bool computed = reproduce::last_change(options.partial) > changed;
     ledger = reproduce::add_to_ledger(options.partial, ledger.machine(), ledger.seconds, computed);

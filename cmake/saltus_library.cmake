@@ -10,8 +10,8 @@ target_compile_options(saltus_options INTERFACE -Wall -Wextra -Wpedantic -Wshado
   $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
 
 # Checks that cost less than 1 % (docs/security.md). The assertions of the C++ library cost up to 30 %
-# in samplers and recorders: they are on where files and options are read, in SALTUS_CHECKED folders,
-# in the program and in the experiments.
+# in samplers and recorders: they are on where files and options are read (saltus_readers), in the
+# program and in the experiments.
 set(SALTUS_CHECKED "")
 if(SALTUS_HARDENED AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   target_compile_options(saltus_options INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE
@@ -19,6 +19,22 @@ if(SALTUS_HARDENED AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT CMAKE_CXX_FLAGS MA
   set(SALTUS_CHECKED _GLIBCXX_ASSERTIONS)
   target_link_options(saltus_options INTERFACE LINKER:-z,relro LINKER:-z,now)
 endif()
+
+# Makes one translation unit of the files of each folder, so that the compiler reads the JSON library,
+# CLI11 and fmt, and instantiates their templates, once for all of them. Names in unnamed namespaces
+# must then differ within a folder. Samplers and targets are compiled one by one.
+function(saltus_compile_together target)
+  if(NOT SALTUS_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(REPLACE "/" "_" group ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
 
 # Products and sums are never fused: every instruction set then gives the same bits.
 set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
@@ -51,12 +67,12 @@ list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda)/")  # torch_component.cmake
 if(NOT SALTUS_NETCDF)
   list(FILTER sources EXCLUDE REGEX "/src/io/draws/netcdf_")
 endif()
+set(readers ${sources})
+list(FILTER readers INCLUDE REGEX "/src/(io|text|report|module)/")
+list(REMOVE_ITEM sources ${readers})
 add_library(saltus ${sources})
-if(SALTUS_CHECKED)
-  set(readers ${sources})
-  list(FILTER readers INCLUDE REGEX "/src/(io|text|report|module)/")
-  set_source_files_properties(${readers} PROPERTIES COMPILE_DEFINITIONS ${SALTUS_CHECKED})
-endif()
+list(FILTER sources INCLUDE REGEX "/src/(diagnose|learn)/")
+saltus_compile_together(saltus ${sources})
 add_library(saltus::saltus ALIAS saltus)
 set_target_properties(saltus PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_features(saltus PUBLIC cxx_std_20)
@@ -100,3 +116,14 @@ endif()
 if(SALTUS_PAGES)
   include(cmake/pages.cmake)
 endif()
+
+# What reads files and options, compiled as the rest is, and with the assertions.
+add_library(saltus_readers OBJECT ${readers})
+foreach(property INCLUDE_DIRECTORIES LINK_LIBRARIES POSITION_INDEPENDENT_CODE)
+  get_target_property(value saltus ${property})
+  set_target_properties(saltus_readers PROPERTIES ${property} "${value}")
+endforeach()
+target_compile_definitions(saltus_readers PRIVATE $<TARGET_PROPERTY:saltus,COMPILE_DEFINITIONS>
+  ${SALTUS_CHECKED})
+saltus_compile_together(saltus_readers ${readers})
+target_sources(saltus PRIVATE $<TARGET_OBJECTS:saltus_readers>)

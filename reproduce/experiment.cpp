@@ -17,10 +17,6 @@ std::vector<double> Context::alphas(std::vector<double> usual) const {
   return options_.alphas.empty() ? usual : options_.alphas;
 }
 
-double Context::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
 void Context::progress(const std::string& doing) {
   const std::lock_guard lock(mutex_);
   if (!stopped_ && watch_) stopped_ = !watch_(doing);

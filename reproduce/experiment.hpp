@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/stopwatch.hpp"
 #include "report/page.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/torch/module.hpp"
@@ -99,7 +99,7 @@ class Context {
   std::vector<double> alphas(std::vector<double> usual) const;
 
   // Seconds since the experiment began.
-  double seconds() const;
+  double seconds() const { return clock_.seconds(); }
 
   // Throws Interrupted once the experiment was asked to stop.
   void progress(const std::string& doing);
@@ -109,7 +109,7 @@ class Context {
  private:
   Options options_;
   Watch watch_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch clock_;
   ThreadPool pool_;
   std::mutex mutex_;
   bool stopped_ = false;

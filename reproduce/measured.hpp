@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace saltus::reproduce {
 
@@ -22,6 +23,14 @@ inline Measured measured(std::span<const double> runs) {
   m.sd = std::sqrt(m.sd);
   m.error = m.sd / std::sqrt(n);
   return m;
+}
+
+// The mean of of(run) over the runs.
+template <class Run, class Of>
+Measured over_runs(const std::vector<Run>& runs, Of of) {
+  std::vector<double> values;
+  for (const Run& run : runs) values.push_back(of(run));
+  return measured(values);
 }
 
 // It is not zero, by two standard errors.

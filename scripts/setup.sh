@@ -13,9 +13,10 @@ case "${1:-build}" in
   bench) packages="$build libbenchmark-dev" ;;
   peers) packages="$build python3-numpy python3-torch" ;;
   fuzz) packages="$build clang libclang-rt-14-dev" ;;
+  format) packages="clang-format" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
   coverage) packages="$build $test lcov" ;;
-  *) echo "usage: $0 [build|deep|test|bench|peers|fuzz|lint|coverage]" >&2; exit 64 ;;
+  *) echo "usage: $0 [build|deep|test|bench|peers|fuzz|format|lint|coverage]" >&2; exit 64 ;;
 esac
 
 missing=""

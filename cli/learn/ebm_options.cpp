@@ -3,12 +3,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/learn/description.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/strict_json.hpp"
-#include "io/models/json_fields.hpp"
 #include "reproduce/data/ebm_images.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
@@ -16,30 +15,23 @@
 namespace saltus::cli {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 53;
-constexpr int kMostRows = 100'000'000;
+constexpr int kMostImages = 100'000'000;
 
-LearnEbmRequest read_description(const std::string& text, const std::string& source) {
-  try {
-    const nlohmann::json json = parse_strictly(text, source);
-    JsonFields d(json, source);
-    if (!d.has("learn") || d.string("learn") != "ebm") {
+LearnEbmRequest described(const std::string& text, const std::string& source) {
+  LearnEbmRequest r;
+  read_description(text, source, [&](JsonFields& d) {
+    if (d.string("learn") != "ebm") {
       throw DataError(source + ": not a checkpoint of 'saltus learn ebm'");
-    }
-    const std::string made_by = d.string("version");
-    if (made_by != version()) {
-      throw DataError(source + ": saved by saltus " + made_by + ", but this is " + version());
     }
     const auto whole = [&](const char* field, std::int64_t low, std::int64_t high) {
       return d.integer(d.at(field), field, low, high);
     };
     const auto count = [&](const char* field, std::int64_t low) {
-      return static_cast<int>(whole(field, low, kMostRows));
+      return static_cast<int>(whole(field, low, kMostImages));
     };
     const auto long_count = [&](const char* field, std::int64_t low) {
-      return static_cast<std::uint64_t>(whole(field, low, kMost));
+      return static_cast<std::uint64_t>(whole(field, low, kMostSteps));
     };
-    LearnEbmRequest r;
     EbmPlan& plan = r.setup.plan;
     r.dataset = d.string("dataset");
     r.data_sum = d.string("data_sum");
@@ -63,12 +55,8 @@ LearnEbmRequest read_description(const std::string& text, const std::string& sou
     plan.seed = parse_seed(d.string("seed"));
     r.device = d.string("device");
     r.precision = d.string("precision");
-    return r;
-  } catch (const nlohmann::json::exception& e) {
-    throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");
-  } catch (const UsageError& e) {
-    throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");
-  }
+  });
+  return r;
 }
 
 // A path that means the same from any folder; a data set's name stays as it is.
@@ -111,8 +99,8 @@ void LearnEbmOptions::add_network(LearnEbmRequest& r) {
 
 void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
   EbmPlan& plan = r.setup.plan;
-  const auto whole = CLI::Range(std::int64_t{1}, kMost);
-  const auto rows = CLI::Range(1, kMostRows);
+  const auto whole = CLI::Range(std::int64_t{1}, kMostSteps);
+  const auto rows = CLI::Range(1, kMostImages);
   command_.add_option("--sampler", r.setup.sampler, "What moves the chains ('saltus samplers')")
       ->capture_default_str();
   command_
@@ -137,7 +125,7 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       ->check(finite_number(0));
   command_.add_option("--lr-warmup", plan.rate_warmup, "Iterations in which the rate grows from 0")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, kMost));
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps));
   command_
       .add_option("--average-decay", r.network.average_decay,
                   "How slowly the average of the parameters follows: 0 to less than 1")
@@ -152,13 +140,13 @@ void LearnEbmOptions::add_learning(LearnEbmRequest& r) {
       .add_option("--validate-every", plan.validate_every,
                   "Iterations between estimates of the validation log-likelihood; 0: never")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, kMost));
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps));
   command_.add_option("--validation-betas", plan.validation_betas, "Betas of such an estimate")
       ->capture_default_str()
-      ->check(CLI::Range(2, kMostRows));
+      ->check(CLI::Range(2, kMostImages));
   command_.add_option("--validation-chains", plan.validation_chains, "Its chains")
       ->capture_default_str()
-      ->check(CLI::Range(4, kMostRows));
+      ->check(CLI::Range(4, kMostImages));
   command_.add_option("--seed", seed_, "Random seed, 0 to 2^64 - 1")->capture_default_str();
 }
 
@@ -176,11 +164,6 @@ void LearnEbmOptions::add_running(LearnEbmRequest& r) {
   command_.add_option("--time", r.time_limit, "Stop after so many seconds")
       ->type_name("SECONDS")
       ->check(finite_number(1e-9));
-}
-
-bool LearnEbmOptions::was_given(const char* name) const {
-  const CLI::Option* option = command_.get_option_no_throw(name);
-  return option && option->count() > 0;
 }
 
 LearnEbmRequest LearnEbmOptions::request() const {
@@ -205,21 +188,17 @@ LearnEbmRequest LearnEbmOptions::request() const {
 
 // Everything that determines the model comes from the checkpoint.
 LearnEbmRequest LearnEbmOptions::resumed(const LearnEbmRequest& r) const {
-  for (const char* name :
-       {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps", "--batch",
-        "--buffer", "--lr", "--lr-warmup", "--average-decay", "--energy-penalty",
-        "--validate-every", "--validation-betas", "--validation-chains", "--seed"}) {
-    if (was_given(name)) {
-      throw UsageError(std::string(name) + " is settled by the checkpoint in " + out_ +
-                       ": leave it out");
-    }
-  }
+  refuse_settled(command_,
+                 {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps", "--batch",
+                  "--buffer", "--lr", "--lr-warmup", "--average-decay", "--energy-penalty",
+                  "--validate-every", "--validation-betas", "--validation-chains", "--seed"},
+                 "in " + out_);
   const std::filesystem::path file = EbmRun::checkpoint_in(r.setup.folder);
-  LearnEbmRequest saved = read_description(read_checkpoint(file).description, file.string());
-  if (was_given("--iterations")) saved.setup.plan.iterations = r.setup.plan.iterations;
-  if (was_given("--data")) saved.data = r.data;
-  if (was_given("--device")) saved.device = r.device;
-  if (was_given("--precision")) saved.precision = r.precision;
+  LearnEbmRequest saved = described(read_checkpoint(file).description, file.string());
+  if (was_given(command_, "--iterations")) saved.setup.plan.iterations = r.setup.plan.iterations;
+  if (was_given(command_, "--data")) saved.data = r.data;
+  if (was_given(command_, "--device")) saved.device = r.device;
+  if (was_given(command_, "--precision")) saved.precision = r.precision;
   saved.setup.plan.threads = r.setup.plan.threads;
   saved.setup.folder = r.setup.folder;
   saved.setup.checkpoint_every = r.setup.checkpoint_every;

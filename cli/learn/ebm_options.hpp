@@ -35,7 +35,6 @@ class LearnEbmOptions {
   void add_network(LearnEbmRequest& r);
   void add_learning(LearnEbmRequest& r);
   void add_running(LearnEbmRequest& r);
-  bool was_given(const char* name) const;
   LearnEbmRequest resumed(const LearnEbmRequest& r) const;
 
   CLI::App& command_;

@@ -3,11 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/learn/description.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
-#include "io/bytes/strict_json.hpp"
-#include "io/models/json_fields.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
@@ -16,7 +15,6 @@
 namespace saltus::cli {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr int kMostRows = 1'000'000'000;
 
 // The settings of the paper's experiments with the two kinds of models.
@@ -53,16 +51,9 @@ void check_files(const LearnRequest& r) {
   }
 }
 
-LearnRequest read_description(const std::string& text, const std::string& source) {
-  try {
-    const nlohmann::json json = parse_strictly(text, source);
-    JsonFields d(json, source);
-    if (!d.has("learn")) throw DataError(source + ": not a checkpoint of 'saltus learn'");
-    const std::string made_by = d.string("version");
-    if (made_by != version()) {
-      throw DataError(source + ": saved by saltus " + made_by + ", but this is " + version());
-    }
-    LearnRequest r;
+LearnRequest described(const std::string& text, const std::string& source) {
+  LearnRequest r;
+  read_description(text, source, [&](JsonFields& d) {
     const auto whole = [&](const char* field, std::int64_t low, std::int64_t high) {
       return d.integer(d.at(field), field, low, high);
     };
@@ -76,18 +67,14 @@ LearnRequest read_description(const std::string& text, const std::string& source
     r.plan.batch = static_cast<int>(whole("batch", 1, kMostRows));
     r.plan.drop_last = d.boolean("drop_last");
     r.plan.chains = static_cast<int>(whole("chains", 0, kMostRows));
-    r.plan.steps = static_cast<std::uint64_t>(whole("steps", 1, kMost));
+    r.plan.steps = static_cast<std::uint64_t>(whole("steps", 1, kMostSteps));
     r.plan.l1 = d.number("l1");
     r.plan.adam.rate = d.number("lr");
     r.plan.seed = parse_seed(d.string("seed"));
-    r.iterations = static_cast<std::uint64_t>(whole("iterations", 1, kMost));
+    r.iterations = static_cast<std::uint64_t>(whole("iterations", 1, kMostSteps));
     r.out = d.string("out");
-    return r;
-  } catch (const nlohmann::json::exception& e) {
-    throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");
-  } catch (const UsageError& e) {
-    throw DataError(source + ": the checkpoint's description does not fit (" + e.what() + ")");
-  }
+  });
+  return r;
 }
 
 }  // namespace
@@ -114,13 +101,13 @@ LearnOptions::LearnOptions(CLI::App& command, std::string kind)
       ->check(CLI::Range(1, kMostRows));
   command.add_option("--steps", r.plan.steps, "Steps of the persistent chains in an iteration")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   add_common();
 }
 
 void LearnOptions::add_common() {
   LearnRequest& r = given_;
-  const auto whole = CLI::Range(std::int64_t{1}, kMost);
+  const auto whole = CLI::Range(std::int64_t{1}, kMostSteps);
   command_.add_option("--sampler", r.sampler, "What moves the chains ('saltus samplers')")
       ->capture_default_str();
   command_
@@ -153,39 +140,34 @@ void LearnOptions::add_common() {
                            "Stop after so many seconds"});
 }
 
-bool LearnOptions::was_given(const char* name) const {
-  const CLI::Option* option = command_.get_option_no_throw(name);
-  return option && option->count() > 0;
-}
-
 // Where the samples come from: --cd, --pcd, or what suits the model.
 void LearnOptions::choose_phase(LearnRequest& r) const {
-  if (was_given("--cd") && was_given("--pcd")) {
+  if (was_given(command_, "--cd") && was_given(command_, "--pcd")) {
     throw UsageError("--cd and --pcd are two ways to learn: give one of them");
   }
-  if (was_given("--cd") && was_given("--steps")) {
+  if (was_given(command_, "--cd") && was_given(command_, "--steps")) {
     throw UsageError("--cd says how many steps there are: leave out --steps");
   }
-  if (!was_given("--cd") && r.plan.chains == 0 && was_given("--steps")) {
+  if (!was_given(command_, "--cd") && r.plan.chains == 0 && was_given(command_, "--steps")) {
     throw UsageError("--steps belongs to --pcd CHAINS; for contrastive divergence give --cd K");
   }
-  if (was_given("--cd")) {
+  if (was_given(command_, "--cd")) {
     r.plan.chains = 0;
     r.plan.steps = static_cast<std::uint64_t>(cd_);
   }
   r.settings = with_files_read(parse_settings(set_));
-  if (r.kind == "ising" && !was_given("--sampler") && r.settings.empty()) {
+  if (r.kind == "ising" && !was_given(command_, "--sampler") && r.settings.empty()) {
     r.settings["step_size"] = "0.15";
   }
 }
 
 LearnRequest LearnOptions::request() const {
   LearnRequest r = given_;
-  if (was_given("--epochs") && was_given("--iterations")) {
+  if (was_given(command_, "--epochs") && was_given(command_, "--iterations")) {
     throw UsageError("--epochs and --iterations both say how long to learn: give one of them");
   }
-  if (was_given("--iterations")) r.epochs = 0;
-  if (was_given("--epochs")) r.iterations = 0;
+  if (was_given(command_, "--iterations")) r.epochs = 0;
+  if (was_given(command_, "--epochs")) r.iterations = 0;
   if (!r.resume.empty()) {
     r.claim_files();
     return resumed(r);
@@ -200,23 +182,20 @@ LearnRequest LearnOptions::request() const {
 
 // Everything that determines the model comes from the checkpoint.
 LearnRequest LearnOptions::resumed(const LearnRequest& r) const {
-  for (const char* name : {"--hidden", "--fields", "--cd", "--pcd", "--steps", "--sampler", "--set",
-                           "--batch", "--drop-last", "--lr", "--l1", "--seed"}) {
-    if (was_given(name)) {
-      throw UsageError(std::string(name) + " is settled by the checkpoint " + r.resume +
-                       ": leave it out");
-    }
-  }
-  LearnRequest saved = read_description(read_checkpoint(r.resume).description, r.resume);
+  refuse_settled(command_,
+                 {"--hidden", "--fields", "--cd", "--pcd", "--steps", "--sampler", "--set",
+                  "--batch", "--drop-last", "--lr", "--l1", "--seed"},
+                 r.resume);
+  LearnRequest saved = described(read_checkpoint(r.resume).description, r.resume);
   if (saved.kind != r.kind) {
     throw UsageError(r.resume + " holds what 'saltus learn " + saved.kind + "' saved");
   }
-  if (was_given("--epochs") || was_given("--iterations")) {
+  if (was_given(command_, "--epochs") || was_given(command_, "--iterations")) {
     saved.epochs = r.epochs;
     saved.iterations = r.iterations;
   }
-  if (was_given("--data")) saved.data = r.data;
-  if (was_given("--out")) saved.out = r.out;
+  if (was_given(command_, "--data")) saved.data = r.data;
+  if (was_given(command_, "--out")) saved.out = r.out;
   saved.plan.threads = r.plan.threads;
   static_cast<RunControl&>(saved) = r;
   check_files(saved);

@@ -35,7 +35,6 @@ class LearnOptions {
 
  private:
   void add_common();
-  bool was_given(const char* name) const;
   void choose_phase(LearnRequest& r) const;
   LearnRequest resumed(const LearnRequest& r) const;
 

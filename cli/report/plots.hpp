@@ -19,7 +19,6 @@ struct RunPage {
 
 void add_table(const RunPage& run);
 void add_traces(const RunPage& run);
-void add_coordinates(const RunPage& run);  // means, effective sizes, levels
 void add_autocorrelation(const RunPage& run);
 void add_pictures(const RunPage& run);
 

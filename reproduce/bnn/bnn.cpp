@@ -21,18 +21,11 @@ using report::Series;
 struct Standing {
   Entrant entrant;
   std::vector<Course> runs;
-
-  template <class Of>
-  Measured over_runs(Of of) const {
-    std::vector<double> values;
-    for (const Course& run : runs) values.push_back(of(run));
-    return measured(values);
-  }
   Measured log_likelihood() const {
-    return over_runs([](const Course& c) { return c.log_likelihood.back(); });
+    return over_runs(runs, [](const Course& c) { return c.log_likelihood.back(); });
   }
   Measured test_rmse() const {
-    return over_runs([](const Course& c) { return c.test_rmse.back(); });
+    return over_runs(runs, [](const Course& c) { return c.test_rmse.back(); });
   }
 };
 
@@ -150,15 +143,15 @@ void add_speed_rows(const Standings& all, Results& results) {
   for (const Standing& s : all.standings) {
     if (s.runs.empty()) continue;
     if (s.entrant.sampler == "dmala" || s.entrant.sampler == "gwg") {
-      add("acceptance", s, s.over_runs([](const Course& c) { return c.acceptance; }),
+      add("acceptance", s, over_runs(s.runs, [](const Course& c) { return c.acceptance; }),
           "Over all steps.");
       add("acceptance_at_the_end", s,
-          s.over_runs([](const Course& c) { return c.last_acceptance; }),
+          over_runs(s.runs, [](const Course& c) { return c.last_acceptance; }),
           "Over the last tenth of the steps.");
     }
-    add("changed_at_the_end", s, s.over_runs([](const Course& c) { return c.last_changed; }),
+    add("changed_at_the_end", s, over_runs(s.runs, [](const Course& c) { return c.last_changed; }),
         fmt::format("Of {} weights in a step, over the last tenth of the steps.", all.dim()));
-    add("seconds", s, s.over_runs([](const Course& c) { return c.seconds; }),
+    add("seconds", s, over_runs(s.runs, [](const Course& c) { return c.seconds; }),
         fmt::format("Of the clock for {} steps of {} chains, on all threads or the GPU, without "
                     "the measurements.",
                     all.scale.steps, all.scale.chains));
@@ -215,7 +208,7 @@ void add_tables(const std::vector<Standings>& all, Results& results) {
 Series curve(const Standing& s, const Scale& scale, std::vector<double> Course::*values) {
   Series series{s.entrant.label, {}, {}, {}, {}, {}};
   for (std::size_t at = 0; at < (s.runs[0].*values).size(); ++at) {
-    const Measured m = s.over_runs([&](const Course& c) { return (c.*values)[at]; });
+    const Measured m = over_runs(s.runs, [&](const Course& c) { return (c.*values)[at]; });
     series.x.push_back(static_cast<double>(1 + at * scale.every));
     series.y.push_back(m.mean);
     if (s.runs.size() < 2) continue;

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <fstream>
 
-#include "io/bytes/byte_file.hpp"
+#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/binary_network.hpp"
@@ -15,7 +13,6 @@
 namespace saltus::reproduce::bnn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kTemperature = 100;  // of the released code: logp = -100 mean (f - y)^2
 
 // The target of the chains, where they run, and what measures their networks there.
@@ -173,9 +170,9 @@ Course run_cell(Context& context, const RegressionSet& set, const Entrant& entra
     if (done < tail) watch.forget(), tail_steps = 0;
     const double before = measured(watch.acceptance).mean;
     watch.begin(steps);
-    const auto start = Clock::now();
+    const Stopwatch clock;
     ensemble.advance(*sampler, steps, watch);
-    course.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    course.seconds += clock.seconds();
     done += steps;
     tail_steps += steps;
     acceptance += measured(watch.acceptance).mean - before;
@@ -191,42 +188,26 @@ Course run_cell(Context& context, const RegressionSet& set, const Entrant& entra
   return course;
 }
 
-std::filesystem::path Shelf::file_of(const Json& key) const {
+std::string Course::file_of(const Json& key) {
   std::string name = key["set"].get<std::string>() + "-" + key["sampler"].get<std::string>();
   if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
   if (key["batch"] != 0) name += fmt::format("-{}", key["batch"].get<int>());
-  return folder_ / fmt::format("{}-{}.json", name, key["seed"].get<std::uint64_t>());
+  return fmt::format("{}-{}.json", name, key["seed"].get<std::uint64_t>());
 }
 
-std::optional<Course> Shelf::find(const Json& key) const {
-  if (folder_.empty()) return std::nullopt;
-  std::ifstream file(file_of(key));
-  const Json j = Json::parse(file, nullptr, false);
-  try {
-    if (j.is_discarded() || j.at("key") != key) return std::nullopt;
-    return Course{j.at("log_likelihood").get<std::vector<double>>(),
-                  j.at("test_rmse").get<std::vector<double>>(),
-                  j.at("acceptance").get<double>(),
-                  j.at("last_acceptance").get<double>(),
-                  j.at("last_changed").get<double>(),
-                  j.at("seconds").get<double>()};
-  } catch (const Json::exception&) {
-    return std::nullopt;  // of another version, or not ours: the cell is computed anew
-  }
+void to_json(Json& j, const Course& course) {
+  j = {{"log_likelihood", course.log_likelihood}, {"test_rmse", course.test_rmse},
+       {"acceptance", course.acceptance},         {"last_acceptance", course.last_acceptance},
+       {"last_changed", course.last_changed},     {"seconds", course.seconds}};
 }
 
-void Shelf::keep(const Json& key, const Course& course) const {
-  if (folder_.empty()) return;
-  const Json j = {{"key", key},
-                  {"log_likelihood", course.log_likelihood},
-                  {"test_rmse", course.test_rmse},
-                  {"acceptance", course.acceptance},
-                  {"last_acceptance", course.last_acceptance},
-                  {"last_changed", course.last_changed},
-                  {"seconds", course.seconds}};
-  std::error_code failure;
-  std::filesystem::create_directories(folder_, failure);
-  replace_file(file_of(key), j.dump() + "\n");
+void from_json(const Json& j, Course& course) {
+  j.at("log_likelihood").get_to(course.log_likelihood);
+  j.at("test_rmse").get_to(course.test_rmse);
+  j.at("acceptance").get_to(course.acceptance);
+  j.at("last_acceptance").get_to(course.last_acceptance);
+  j.at("last_changed").get_to(course.last_changed);
+  j.at("seconds").get_to(course.seconds);
 }
 
 }  // namespace saltus::reproduce::bnn

@@ -4,6 +4,7 @@
 
 #include "reproduce/data/regression_sets.hpp"
 #include "reproduce/experiment.hpp"
+#include "reproduce/kept_cells.hpp"
 #include "reproduce/measured.hpp"
 #include "saltus/sampler/registry.hpp"
 
@@ -33,6 +34,8 @@ struct Course {
   double acceptance = 0;                         // mean probability over all chains and steps
   double last_acceptance = 0, last_changed = 0;  // coordinates; both over the last tenth of steps
   double seconds = 0;                            // of the clock, for the sampler alone
+
+  static std::string file_of(const Json& key);  // that keeps it
 };
 
 // What a cell is named by: it is the same computation when this is the same.
@@ -42,18 +45,8 @@ Json key_of(const RegressionSet& set, const Entrant& entrant, const Scale& scale
 Course run_cell(Context& context, const RegressionSet& set, const Entrant& entrant,
                 const Scale& scale, std::uint64_t seed);
 
-// Finished cells, one file each in a folder (empty: none are kept).
-class Shelf {
- public:
-  explicit Shelf(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Nothing when there is no such cell.
-  std::optional<Course> find(const Json& key) const;
-  // The file is there whole or not at all. Throws FileError.
-  void keep(const Json& key, const Course& course) const;
-
- private:
-  std::filesystem::path file_of(const Json& key) const;
-  std::filesystem::path folder_;
-};
+void to_json(Json& j, const Course& course);
+void from_json(const Json& j, Course& course);
+using Shelf = KeptCells<Course>;
 
 }  // namespace saltus::reproduce::bnn

@@ -8,7 +8,6 @@
 namespace saltus {
 namespace {
 
-constexpr std::uint32_t kShuffleSeed = 78712;
 constexpr std::size_t kFields = 15, kIncome = 14;
 // Those that hold words: a row with an unknown one ("?") is left out.
 constexpr std::size_t kWordFields[] = {1, 3, 5, 6, 7, 8, 9, 13};

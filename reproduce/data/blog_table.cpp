@@ -10,7 +10,7 @@
 namespace saltus {
 namespace {
 
-constexpr std::size_t kFeatures = 280;
+constexpr std::size_t kBlogFeatures = 280;
 constexpr std::size_t kFirst[] = {50, 51, 52, 53, 55, 56, 57, 58};  // columns that are put first
 constexpr double kMostComments = 1e9;
 
@@ -28,13 +28,13 @@ double percentile_90(std::vector<double> numbers) {
 // The columns in their final order: those of kFirst, then the others that are not constant.
 std::vector<std::size_t> used_columns(const std::vector<double>& x) {
   std::vector<std::size_t> used(std::begin(kFirst), std::end(kFirst));
-  std::vector<bool> varies(kFeatures, false);
-  for (std::size_t begin = kFeatures; begin < x.size(); begin += kFeatures) {
-    for (std::size_t column = 0; column < kFeatures; ++column) {
+  std::vector<bool> varies(kBlogFeatures, false);
+  for (std::size_t begin = kBlogFeatures; begin < x.size(); begin += kBlogFeatures) {
+    for (std::size_t column = 0; column < kBlogFeatures; ++column) {
       if (x[begin + column] != x[column]) varies[column] = true;
     }
   }
-  for (std::size_t column = 0; column < kFeatures; ++column) {
+  for (std::size_t column = 0; column < kBlogFeatures; ++column) {
     const bool first = std::find(std::begin(kFirst), std::end(kFirst), column) != std::end(kFirst);
     if (varies[column] && !first) used.push_back(column);
   }
@@ -44,11 +44,11 @@ std::vector<std::size_t> used_columns(const std::vector<double>& x) {
 }  // namespace
 
 void BlogTable::add(CsvReader& in) {
-  while (in.next(kFeatures + 1)) {
-    for (std::size_t i = 0; i < kFeatures; ++i) x_.push_back(in.number(i));
-    const double comments = in.number(kFeatures);
+  while (in.next(kBlogFeatures + 1)) {
+    for (std::size_t i = 0; i < kBlogFeatures; ++i) x_.push_back(in.number(i));
+    const double comments = in.number(kBlogFeatures);
     if (comments < 0 || comments > kMostComments || comments != std::floor(comments)) {
-      in.refuse(in.unexpected(kFeatures, "a number of comments"));
+      in.refuse(in.unexpected(kBlogFeatures, "a number of comments"));
     }
     y_.push_back(comments);
   }
@@ -68,11 +68,11 @@ void BlogTable::drop_rows_above(double limit) {
   std::size_t kept = 0, train = 0;
   for (std::size_t r = 0; r < y_.size(); ++r) {
     if (y_[r] > limit) continue;
-    if (kept < r) std::copy_n(&x_[r * kFeatures], kFeatures, &x_[kept * kFeatures]);
+    if (kept < r) std::copy_n(&x_[r * kBlogFeatures], kBlogFeatures, &x_[kept * kBlogFeatures]);
     y_[kept++] = y_[r];
     if (r < train_) ++train;
   }
-  x_.resize(kept * kFeatures);
+  x_.resize(kept * kBlogFeatures);
   y_.resize(kept);
   train_ = train;
 }
@@ -87,9 +87,9 @@ RegressionTable BlogTable::finish(bool wrapped_target) {
   const std::vector<std::size_t> used = used_columns(x_);
   for (const std::size_t column : used) table.columns.push_back(fmt::format("column {}", column));
   // In place: a row moves to the front, behind rows that have moved before.
-  std::vector<double> row(kFeatures);
+  std::vector<double> row(kBlogFeatures);
   for (std::size_t r = 0; r < y_.size(); ++r) {
-    std::copy_n(&x_[r * kFeatures], kFeatures, row.begin());
+    std::copy_n(&x_[r * kBlogFeatures], kBlogFeatures, row.begin());
     for (std::size_t i = 0; i < used.size(); ++i) x_[r * used.size() + i] = row[used[i]];
   }
   x_.resize(y_.size() * used.size());

@@ -8,8 +8,6 @@
 namespace saltus {
 namespace {
 
-constexpr std::uint32_t kShuffleSeed = 78712;
-
 const std::vector<ColumnSource>& sources() {
   static const std::vector<ColumnSource> list = {
       {"priors_count", {}},

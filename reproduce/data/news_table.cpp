@@ -11,7 +11,7 @@ namespace saltus {
 namespace {
 
 constexpr std::uint32_t kSplitSeed = 42;
-constexpr std::size_t kFeatures = 58;
+constexpr std::size_t kNewsFeatures = 58;
 
 // All but the address, the age of the article, and the target, which is the last.
 std::vector<std::size_t> feature_fields(const CsvReader& in) {
@@ -23,10 +23,10 @@ std::vector<std::size_t> feature_fields(const CsvReader& in) {
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
     if (names[i] != "url" && names[i] != "timedelta") fields.push_back(i);
   }
-  if (fields.size() != kFeatures) {
+  if (fields.size() != kNewsFeatures) {
     in.refuse(
         fmt::format("besides url, timedelta and shares it names {} columns where {} are expected",
-                    fields.size(), kFeatures));
+                    fields.size(), kNewsFeatures));
   }
   return fields;
 }
@@ -52,7 +52,7 @@ RegressionTable news_table(CsvReader& in, RowsRead& read) {
   std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(test), order.end());
   RegressionTable table;
   for (const std::size_t field : fields) table.columns.push_back(in.names()[field]);
-  table.x = reordered(x, kFeatures, order);
+  table.x = reordered(x, kNewsFeatures, order);
   table.y = reordered(y, 1, order);
   table.train = y.size() - static_cast<std::size_t>(test);
   return table;

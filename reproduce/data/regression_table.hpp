@@ -20,6 +20,9 @@ struct RegressionTable {
   std::size_t train = 0;  // how many of the rows are to learn from
 };
 
+// Of the published shuffles, which are NumPy's.
+constexpr std::uint32_t kShuffleSeed = 78712;
+
 // Scales, keeps and standardises as regression_sets.hpp says. Throws DataError when fewer than two
 // rows would be kept.
 RegressionSet prepare(const std::string& name, RegressionTable table);

@@ -26,13 +26,6 @@ const Entrant kDmala{"DMALA", "dmala", 0.15}, kDula{"DULA", "dula", 0.1}, kGwg{"
 struct Standing {
   Entrant entrant;
   std::vector<Curve> runs;  // by seed
-
-  template <class Of>
-  Measured over_runs(Of of) const {
-    std::vector<double> values;
-    for (const Curve& run : runs) values.push_back(of(run));
-    return measured(values);
-  }
 };
 
 // The note of rows that a small version has beside the paper's.
@@ -48,17 +41,20 @@ void add_row(Results& results, const std::string& quantity, Json setting, const 
 void add_lines(const Standing& s, std::uint64_t steps, Results& results) {
   Json setting = s.entrant.setting();
   setting["steps"] = steps;
-  add_row(results, "acceptance", setting, s.over_runs([](const Curve& c) { return c.acceptance; }));
+  add_row(results, "acceptance", setting,
+          over_runs(s.runs, [](const Curve& c) { return c.acceptance; }));
   add_row(
-      results, "proposed_changes", setting, s.over_runs([](const Curve& c) { return c.proposed; }),
+      results, "proposed_changes", setting,
+      over_runs(s.runs, [](const Curve& c) { return c.proposed; }),
       s.entrant.sampler == "gibbs" ? "Of all steps of an iteration: sites that were drawn." : "");
-  add_row(results, "milliseconds_per_iteration", setting,
-          s.over_runs([](const Curve& c) { return 1e3 * c.seconds.back() / c.iterations.back(); }));
+  add_row(results, "milliseconds_per_iteration", setting, over_runs(s.runs, [](const Curve& c) {
+            return 1e3 * c.seconds.back() / c.iterations.back();
+          }));
   add_row(results, "coupling_of_neighbours", setting,
-          s.over_runs([](const Curve& c) { return c.last.on_edges; }),
+          over_runs(s.runs, [](const Curve& c) { return c.last.on_edges; }),
           "The truth is 0.25; the l1 penalty pulls towards 0.");
   add_row(results, "coupling_of_others", setting,
-          s.over_runs([](const Curve& c) { return c.last.elsewhere; }),
+          over_runs(s.runs, [](const Curve& c) { return c.last.elsewhere; }),
           "Root mean square; the truth is 0.");
 }
 
@@ -67,7 +63,7 @@ void judge_reaching(const Standing& s, const Scale& scale, bool quick, Results& 
   Json setting = s.entrant.setting();
   setting["steps"] = scale.steps;
   setting["iterations"] = static_cast<std::uint64_t>(s.runs[0].iterations.back());
-  const Measured end = s.over_runs([](const Curve& c) { return c.log_rmse.back(); });
+  const Measured end = over_runs(s.runs, [](const Curve& c) { return c.log_rmse.back(); });
   Row row{"log_rmse", setting, {}, end.mean, end.error, Verdict::not_published, s.runs[0].failure};
   const bool published = s.entrant.name() == kDmala.name() || s.entrant.label == "DULA";
   if (published && !quick) {
@@ -84,7 +80,8 @@ void judge_reaching(const Standing& s, const Scale& scale, bool quick, Results& 
   }
   results.rows.push_back(row);
   if (quick) return;
-  const Measured when = s.over_runs([](const Curve& c) { return c.first_at(kReached, c.seconds); });
+  const Measured when =
+      over_runs(s.runs, [](const Curve& c) { return c.first_at(kReached, c.seconds); });
   if (std::isnan(when.mean)) return;
   Json reached = s.entrant.setting();
   reached["log_rmse"] = kReached;
@@ -94,20 +91,21 @@ void judge_reaching(const Standing& s, const Scale& scale, bool quick, Results& 
        published ? "The paper: 800 s, of PyTorch on an unnamed GPU; times do not carry over."
                  : ""});
   add_row(results, "iterations_until", reached,
-          s.over_runs([](const Curve& c) { return c.first_at(kReached, c.iterations); }));
+          over_runs(s.runs, [](const Curve& c) { return c.first_at(kReached, c.iterations); }));
 }
 
 // "The baselines do not reach it in 1,400 s", which is 1.75 times as long as DMALA took.
 void judge_rivals(const std::vector<Standing>& all, Results& results) {
   const Standing& best = all[0];
   const Measured when =
-      best.over_runs([](const Curve& c) { return c.first_at(kReached, c.seconds); });
+      over_runs(best.runs, [](const Curve& c) { return c.first_at(kReached, c.seconds); });
   if (std::isnan(when.mean)) return;
   const double until = when.mean * kPaperRivalSeconds / kPaperSeconds;
   for (const Standing& s : all) {
     if (s.entrant.gradient()) continue;
-    const Measured m = s.over_runs([&](const Curve& c) { return c.best_until(until, c.seconds); });
-    const Measured ran = s.over_runs([](const Curve& c) { return c.seconds.back(); });
+    const Measured m =
+        over_runs(s.runs, [&](const Curve& c) { return c.best_until(until, c.seconds); });
+    const Measured ran = over_runs(s.runs, [](const Curve& c) { return c.seconds.back(); });
     const bool behind = m.mean > kReached;
     Json setting = s.entrant.setting();
     setting["seconds"] = static_cast<std::uint64_t>(std::round(until));
@@ -271,7 +269,7 @@ void add_findings(const std::vector<Standing>& all, const Scale& scale, Results&
     list += (list.empty() ? "" : ", ") + item;
   };
   for (const Standing& s : all) {
-    const auto at = [&](auto of) { return s.over_runs(of).mean; };
+    const auto at = [&](auto of) { return over_runs(s.runs, of).mean; };
     append(ends, fmt::format("{} {:.2f} after {:g} iterations", s.entrant.name(),
                              at([](const Curve& c) { return c.log_rmse.back(); }),
                              s.runs[0].iterations.back()));

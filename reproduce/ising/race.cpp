@@ -64,13 +64,6 @@ struct Standing {
   }
 };
 
-template <class Of>
-Measured over_runs(const std::vector<Outcome>& runs, Of of) {
-  std::vector<double> values;
-  for (const Outcome& run : runs) values.push_back(of(run));
-  return measured(values);
-}
-
 void sum_up(Standing& s) {
   s.log_rmse = over_runs(s.runs, [](const Outcome& o) { return o.log_rmse.back(); });
   s.seconds = over_runs(s.runs, [](const Outcome& o) { return o.seconds; });

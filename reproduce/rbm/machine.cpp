@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
+#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/measured.hpp"
@@ -22,16 +22,6 @@ constexpr int kHidden = 500, kBatch = 100, kContrastiveSteps = 10;
 // The chains behind the samples have numbers of their own, and so random numbers that no chain of
 // the comparison has.
 constexpr std::uint32_t kSampleChains = 1'000'000;
-
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // The data's means, as the model's visible biases start from them.
 std::vector<double> clipped_means(Rows<const Symbol> data) {
@@ -137,10 +127,10 @@ Machine trained_machine(Context& context, Rows<const Symbol> data, const Effort&
   machine.name = "trained";
   machine.whole = effort == Effort{};
   machine.mean = clipped_means(data);
-  const Clock training;
+  const Stopwatch training;
   machine.target = train(context, data, effort.iterations);
   machine.training_seconds = training.seconds();
-  const Clock sampling;
+  const Stopwatch sampling;
   machine.samples = block_gibbs_samples(context, machine, effort.sweeps);
   machine.sampling_seconds = sampling.seconds();
   return machine;

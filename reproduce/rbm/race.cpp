@@ -96,11 +96,11 @@ double Course::mean(const std::vector<double>& values, std::uint64_t from, std::
 }
 
 Measured Standing::log_mmd() const {
-  return over_runs([](const Course& c) { return c.log_mmd.back(); });
+  return over_runs(runs, [](const Course& c) { return c.log_mmd.back(); });
 }
 
 Measured Standing::seconds() const {
-  return over_runs([](const Course& c) { return c.seconds; });
+  return over_runs(runs, [](const Course& c) { return c.seconds; });
 }
 
 const Standing& Race::of(const std::string& name) const {

@@ -38,13 +38,6 @@ struct Course {
 struct Standing {
   Entrant entrant;
   std::vector<Course> runs;
-
-  template <class Of>
-  Measured over_runs(Of of) const {
-    std::vector<double> values;
-    for (const Course& run : runs) values.push_back(of(run));
-    return measured(values);
-  }
   Measured log_mmd() const;  // at the end
   Measured seconds() const;
 };

@@ -143,7 +143,7 @@ void add_level_rows(const Standings& all, Results& results) {
                               Verdict::not_published,
                               "The figure shows a curve without numbers."});
     }
-    const Measured u = s.over_runs([](const Course& c) { return c.u_statistic; });
+    const Measured u = over_runs(s.runs, [](const Course& c) { return c.u_statistic; });
     results.rows.push_back({"mmd_u_statistic",
                             all.setting(s),
                             {},
@@ -192,7 +192,7 @@ Series curve(const Standing& s, bool by_seconds) {
   const std::size_t points = s.runs[0].log_mmd.size();
   const double a_point = s.seconds().mean / static_cast<double>(points);
   for (std::size_t at = 1; at < points; at += 2) {
-    const Measured m = s.over_runs([&](const Course& c) { return c.log_mmd[at]; });
+    const Measured m = over_runs(s.runs, [&](const Course& c) { return c.log_mmd[at]; });
     const auto n = static_cast<double>(at + 1);
     series.x.push_back(by_seconds ? n * a_point : n * static_cast<double>(kMmdEvery));
     series.y.push_back(m.mean);
@@ -295,7 +295,7 @@ void add_distances(Context& context, const Standings& all, Results& results) {
 // ---- The step-size term
 
 Measured acceptance_of(const Standing& s, std::uint64_t from, std::uint64_t to) {
-  return s.over_runs([&](const Course& c) { return Course::mean(c.acceptance, from, to); });
+  return over_runs(s.runs, [&](const Course& c) { return Course::mean(c.acceptance, from, to); });
 }
 
 void add_transient(const Standings& all, Results& results) {
@@ -324,7 +324,7 @@ void add_transient(const Standings& all, Results& results) {
     }
     results.rows.push_back(row);
     const Measured p =
-        s.over_runs([&](const Course& c) { return Course::mean(c.proposed, 0, all.steps); });
+        over_runs(s.runs, [&](const Course& c) { return Course::mean(c.proposed, 0, all.steps); });
     results.rows.push_back(
         {"proposed_changes", setting, {}, p.mean, p.error, Verdict::not_published, "Of 784."});
     if (!std::isinf(s.entrant.alpha)) continue;

@@ -153,7 +153,7 @@ void exact_laws(Context& context, Results& results, Section& section) {
 
 // ---- Frequencies
 
-struct Kernel {
+struct LevelKernel {
   const char* name;
   bool adjust;
   double alpha;
@@ -161,7 +161,7 @@ struct Kernel {
 
 // Frequencies of the nine states along `chains` chains. One chain starts at a random state, as in
 // the authors' example; several are brought into stationarity by bold exact steps before.
-std::vector<double> frequencies(const Potts& target, const Kernel& kernel, int chains,
+std::vector<double> frequencies(const Potts& target, const LevelKernel& kernel, int chains,
                                 std::uint64_t steps, std::uint64_t seed) {
   std::vector<double> count(kStates);
   Ensemble ensemble(target, chains, std::min(chains, 16), 1, seed);
@@ -193,7 +193,8 @@ void add_frequencies(Context& context, Results& results, Section& section) {
   for (int s = 0; s < kStates; ++s) plot.categories.push_back(fmt::format("{}{}", s / 3, s % 3));
   const auto target_law = table.probability();
   plot.series.push_back({"target", {}, {target_law.begin(), target_law.end()}, {}, {}, {}});
-  for (const Kernel& kernel : {Kernel{"dmala", true, 0.2}, Kernel{"dula", false, 0.1}}) {
+  for (const LevelKernel& kernel :
+       {LevelKernel{"dmala", true, 0.2}, LevelKernel{"dula", false, 0.1}}) {
     for (const int chains : {1, many}) {
       std::vector<std::vector<double>> f(runs);
       context.parallel(fmt::format("{}, {} chains", kernel.name, chains), context.seeds(),

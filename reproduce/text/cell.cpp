@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 
 #include "core/checksum.hpp"
-#include "io/bytes/byte_file.hpp"
+#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/registry.hpp"
@@ -18,7 +16,6 @@
 namespace saltus::reproduce::text {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr const char* kWanted = "the experiment text";
 constexpr std::uint64_t kStepsAtOnce = 5;  // between looks at the clock and at the keyboard
 
@@ -75,7 +72,7 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
                  const Scale& scale, std::uint64_t seed_of_chains, const std::string& doing) {
   const auto target = model.fill(make_infill_problem(model.bert, task.masked()));
   const auto sampler = make(entrant, *target);
-  const auto start = Clock::now();
+  const Stopwatch clock;
   const RowBuffer<Symbol> states = draw_from_marginals(*target, scale.chains, seed_of_chains);
   Ensemble ensemble(*target, scale.chains, 0, context.options().threads, seed_of_chains);
   ensemble.start_from(states.view());
@@ -90,7 +87,7 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
     ensemble.advance(*sampler, std::min(kStepsAtOnce, scale.steps - ensemble.step()), watch);
   }
   Filling filling;
-  filling.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  filling.seconds = clock.seconds();
   const auto mean = [&](const std::vector<double>& sums) {
     return std::accumulate(sums.begin(), sums.end(), 0.0) /
            (static_cast<double>(scale.steps) * scale.chains);
@@ -126,42 +123,30 @@ Json key_of(const Model& model, const Task& task, const Entrant& entrant, const 
   return key;
 }
 
-std::filesystem::path Shelf::file_of(const Json& key) const {
+std::string Filling::file_of(const Json& key) {
   Checksum sum;
   const std::string text = key.dump();
   sum.add_bytes(text.data(), text.size());
   std::string name = key["sampler"].get<std::string>();
   if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
-  return folder_ / fmt::format("{}-{}.json", name, sum.text());
+  return fmt::format("{}-{}.json", name, sum.text());
 }
 
-std::optional<Filling> Shelf::find(const Json& key) const {
-  if (folder_.empty()) return std::nullopt;
-  std::ifstream file(file_of(key));
-  const Json j = Json::parse(file, nullptr, false);
-  try {
-    if (j.is_discarded() || j.at("key") != key) return std::nullopt;
-    Filling filling{j.at("words").get<std::vector<Words>>(),
-                    j.at("energy").get<std::vector<double>>(), j.at("acceptance").get<double>(),
-                    j.at("changed").get<double>(), j.at("seconds").get<double>()};
-    if (filling.words.size() != filling.energy.size()) return std::nullopt;
-    return filling;
-  } catch (const Json::exception&) {
-    return std::nullopt;  // of another version, or not ours: the cell is computed anew
-  }
+void to_json(Json& j, const Filling& filling) {
+  j = {{"words", filling.words},
+       {"energy", filling.energy},
+       {"acceptance", filling.acceptance},
+       {"changed", filling.changed},
+       {"seconds", filling.seconds}};
 }
 
-void Shelf::keep(const Json& key, const Filling& filling) const {
-  if (folder_.empty()) return;
-  const Json j = {{"key", key},
-                  {"words", filling.words},
-                  {"energy", filling.energy},
-                  {"acceptance", filling.acceptance},
-                  {"changed", filling.changed},
-                  {"seconds", filling.seconds}};
-  std::error_code failure;
-  std::filesystem::create_directories(folder_, failure);
-  replace_file(file_of(key), j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+void from_json(const Json& j, Filling& filling) {
+  j.at("words").get_to(filling.words);
+  j.at("energy").get_to(filling.energy);
+  j.at("acceptance").get_to(filling.acceptance);
+  j.at("changed").get_to(filling.changed);
+  j.at("seconds").get_to(filling.seconds);
+  if (filling.words.size() != filling.energy.size()) throw DataError("words without an energy");
 }
 
 }  // namespace saltus::reproduce::text

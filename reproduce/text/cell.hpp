@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "reproduce/experiment.hpp"
+#include "reproduce/kept_cells.hpp"
 #include "reproduce/text/task.hpp"
 #include "saltus/text/infill.hpp"
 
@@ -32,6 +33,7 @@ struct Filling {
   double acceptance = 0, changed = 0;  // means over chains and steps; gaps
   double seconds = 0;                  // of the clock, for the sampler alone
 
+  static std::string file_of(const Json& key);  // that keeps it
   // The best chains, with ties in the order of the chains.
   std::vector<std::size_t> best(int count) const;
 };
@@ -57,18 +59,8 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
 Json key_of(const Model& model, const Task& task, const Entrant& entrant, const Scale& scale,
             Device device, std::uint64_t seed_of_chains);
 
-// Finished cells, one file each in a folder (empty: none are kept).
-class Shelf {
- public:
-  explicit Shelf(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Nothing when there is no such cell.
-  std::optional<Filling> find(const Json& key) const;
-  // The file is there whole or not at all. Throws FileError.
-  void keep(const Json& key, const Filling& filling) const;
-
- private:
-  std::filesystem::path file_of(const Json& key) const;
-  std::filesystem::path folder_;
-};
+void to_json(Json& j, const Filling& filling);
+void from_json(const Json& j, Filling& filling);
+using Shelf = KeptCells<Filling>;
 
 }  // namespace saltus::reproduce::text

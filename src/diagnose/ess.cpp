@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "diagnose/columns/combined_ess.hpp"
@@ -13,8 +12,6 @@
 
 namespace saltus {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double ess_of(const Sequences& sequences) {
   LagSums sums(sequences);

@@ -1,7 +1,6 @@
 #include "saltus/diagnose/rhat.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "diagnose/columns/counted_values.hpp"
 #include "diagnose/columns/plain_rhat.hpp"
@@ -10,8 +9,6 @@
 
 namespace saltus {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double plain_rhat(const Sequences& sequences) {
   return plain_rhat(moments_of(sequences), sequences.length);

@@ -1,11 +1,11 @@
 #include "saltus/learn/contrastive_divergence.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "core/stopwatch.hpp"
 #include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
 
@@ -34,18 +34,6 @@ std::pair<std::size_t, std::size_t> bounds_of(int block, std::size_t parameters)
   const std::size_t first = static_cast<std::size_t>(block) * kBlock;
   return {first, std::min(first + kBlock, parameters)};
 }
-
-class Clock {
- public:
-  // Seconds since the last lap.
-  double lap() {
-    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
-    return std::chrono::duration<double>(last_ - before).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 void copy_states(const Ensemble& ensemble, Rows<Symbol> to) {
   for (int r = 0; r < to.rows; ++r) std::copy_n(ensemble.state(r), to.cols, to[r]);
@@ -146,7 +134,7 @@ double ContrastiveDivergence::penalty_and_loss_gradient() {
 
 LearningInfo ContrastiveDivergence::step() {
   LearningInfo info;
-  Clock clock;
+  Stopwatch clock;
   load_batch();
   sample(info);
   info.sampling_seconds = clock.lap();

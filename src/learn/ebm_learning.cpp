@@ -1,12 +1,12 @@
 #include "saltus/learn/ebm_learning.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <tuple>
 #include <utility>
 
+#include "core/stopwatch.hpp"
 #include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/likelihood.hpp"
@@ -27,18 +27,6 @@ std::uint64_t seed_of(Part part, std::uint64_t seed, std::uint64_t iteration = 0
   const PhiloxBlock b = stream.block(static_cast<std::uint32_t>(part));
   return std::uint64_t{b[0]} << 32 | b[1];
 }
-
-class Clock {
- public:
-  // Seconds since the last lap.
-  double lap() {
-    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
-    return std::chrono::duration<double>(last_ - before).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 void check(const EbmPlan& plan) {
   if (plan.batch < 1) throw UsageError("a batch needs at least one row");
@@ -210,7 +198,7 @@ std::string EbmLearning::acceptance_text() const {
 EbmInfo EbmLearning::step() {
   EbmInfo info;
   info.rate = learning_rate(plan_, iteration_);
-  Clock clock;
+  Stopwatch clock;
   try {
     load_batch();
     sample(info);
@@ -269,7 +257,7 @@ void EbmLearning::begin_validation() {
 bool EbmLearning::validate(const std::function<bool(double done)>& proceed) {
   if (!validation_due()) return true;
   if (!estimation_) begin_validation();
-  Clock clock;
+  Stopwatch clock;
   bool complete = false;
   try {
     complete = estimation_->annealing.go([&](std::size_t made, std::size_t all) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "core/stopwatch.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/images.hpp"
@@ -15,16 +15,6 @@ namespace saltus {
 namespace {
 
 constexpr int kPictures = 100;  // images in a grid
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 std::string history_text(const std::vector<EbmInfo>& history) {
   std::string text =

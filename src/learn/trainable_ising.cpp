@@ -12,7 +12,7 @@
 namespace saltus {
 namespace {
 
-constexpr int kTogether = 64;  // rows of s s' that make a task
+constexpr int kSpinsPerTask = 64;  // rows of s s' that make a task
 
 std::size_t square(int n) {
   return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -67,10 +67,10 @@ void TrainableIsing::load(Rows<const Symbol> rows, int at) {
 // as G is.
 double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
                                 std::span<float> gradient, ThreadPool& pool) {
-  const int rows = data.rows + samples.rows, tasks = (spins_ + kTogether - 1) / kTogether;
+  const int rows = data.rows + samples.rows, tasks = (spins_ + kSpinsPerTask - 1) / kSpinsPerTask;
   if (values_.view().rows != rows) values_ = RowBuffer<float>(rows, spins_);
-  if (products_.view().rows != pool.threads() * kTogether) {
-    products_ = RowBuffer<float>(pool.threads() * kTogether, spins_);
+  if (products_.view().rows != pool.threads() * kSpinsPerTask) {
+    products_ = RowBuffer<float>(pool.threads() * kSpinsPerTask, spins_);
   }
   load(data, 0);
   load(samples, data.rows);
@@ -78,11 +78,11 @@ double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samp
   const auto of_data = static_cast<float>(data.rows), of_samples = static_cast<float>(samples.rows);
   std::vector<double> gap(static_cast<std::size_t>(tasks));
   pool.for_each(tasks, [&](int task, int thread) {
-    const int first = task * kTogether, count = std::min(kTogether, spins_ - first);
+    const int first = task * kSpinsPerTask, count = std::min(kSpinsPerTask, spins_ - first);
     const int width = spins_ - first;  // the columns from the diagonal on; the others mirror them
     float* out = gradient.data() + static_cast<std::ptrdiff_t>(first) * (spins_ + 1);
     const float* g = parameters_.data() + (out - gradient.data());
-    const Rows<float> room{products_.view()[thread * kTogether], count, width,
+    const Rows<float> room{products_.view()[thread * kSpinsPerTask], count, width,
                            products_.view().stride};
     ops::transposed_multiply(count, width, data.rows, v.data + first, v.stride, v.data + first,
                              v.stride, out, spins_);

@@ -14,14 +14,14 @@ namespace saltus {
 namespace {
 
 constexpr double kLeastMean = 0.01;
-constexpr int kTogether = 32;  // rows of a matrix that make a task
+constexpr int kRowsPerTask = 32;  // rows of a matrix that make a task
 
-// work(first, count, thread) for the rows of a matrix, kTogether at a time.
+// work(first, count, thread) for the rows of a matrix, kRowsPerTask at a time.
 template <class Work>
 void for_rows(ThreadPool& pool, int rows, const Work& work) {
-  pool.for_each((rows + kTogether - 1) / kTogether, [&](int task, int thread) {
-    const int first = task * kTogether;
-    work(first, std::min(kTogether, rows - first), thread);
+  pool.for_each((rows + kRowsPerTask - 1) / kRowsPerTask, [&](int task, int thread) {
+    const int first = task * kRowsPerTask;
+    work(first, std::min(kRowsPerTask, rows - first), thread);
   });
 }
 

@@ -36,9 +36,11 @@ fs::path find_module(const std::string& wanted_by) {
     looked_at += (looked_at.empty() ? "" : " and ") + place.string();
   }
 #ifdef SALTUS_HAVE_TORCH
-  throw UsageError("could not find saltus's part with libtorch, which " + wanted_by +
-                   " needs: there is no " + looked_at +
-                   "; the environment variable SALTUS_TORCH_MODULE can name the file");
+  throw UsageError(
+      "could not find saltus's part with libtorch, which " + wanted_by + " needs: there is no " +
+      looked_at +
+      "; build the target saltus_program (make does), or name the file in the environment "
+      "variable SALTUS_TORCH_MODULE");
 #else
   throw UsageError("this saltus was built without libtorch, which " + wanted_by +
                    " needs; install libtorch-dev and build again");

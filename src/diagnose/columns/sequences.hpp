@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Sequences {
   std::size_t length = 0;
   std::function<void(const Visitor& visit)> for_each;
 };
+
+// A diagnostic that does not exist for the draws.
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Fewer than four draws: two halves of one draw each have no variance.
 bool too_short(const Chains& chains);

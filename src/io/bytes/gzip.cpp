@@ -14,20 +14,20 @@
 namespace saltus {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 18;
-constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
+constexpr std::size_t kGzipBlock = std::size_t{1} << 18;
+constexpr std::array<unsigned char, 2> kGzipMagic = {0x1f, 0x8b};
 
 bool is_gzip(const InputFile& file) {
   std::array<unsigned char, 2> start = {};
   if (file.size() < start.size()) return false;
   file.read(0, start.data(), start.size());
-  return start == kMagic;
+  return start == kGzipMagic;
 }
 
 // Unpacks the members of a gzip file one after the other; zlib checks their sums and sizes.
 class Unpacker {
  public:
-  explicit Unpacker(const InputFile& file) : file_(file), block_(kBlock), plain_(kBlock) {
+  explicit Unpacker(const InputFile& file) : file_(file), block_(kGzipBlock), plain_(kGzipBlock) {
     // 16: a gzip header is expected and its trailer checked.
     if (::inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
@@ -39,7 +39,7 @@ class Unpacker {
     do {
       unpack_member(out);
       feed();
-      if (stream_.avail_in > 0 && *stream_.next_in != kMagic[0]) {
+      if (stream_.avail_in > 0 && *stream_.next_in != kGzipMagic[0]) {
         damaged("the packed content has ended and other bytes follow");
       }
       ::inflateReset(&stream_);
@@ -66,7 +66,8 @@ class Unpacker {
 
   void feed() {
     if (stream_.avail_in > 0) return;
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, file_.size() - read_));
+    const auto n =
+        static_cast<std::size_t>(std::min<std::uint64_t>(kGzipBlock, file_.size() - read_));
     file_.read(read_, block_.data(), n);
     read_ += n;
     stream_.next_in = block_.data();

@@ -11,7 +11,7 @@
 namespace saltus {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 18;
+constexpr std::size_t kInflateBlock = std::size_t{1} << 18;
 // Deflate packs at most 1032 bytes into one.
 constexpr std::uint64_t kMaxRatio = 1032;
 
@@ -39,7 +39,8 @@ class Inflater {
 // Gives the next block of packed bytes to zlib.
 std::uint64_t feed(z_stream& stream, const FileRange& packed, std::uint64_t at,
                    std::vector<unsigned char>& block) {
-  const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, packed.size - at));
+  const std::size_t n =
+      static_cast<std::size_t>(std::min<std::uint64_t>(kInflateBlock, packed.size - at));
   packed.read(at, block.data(), n);
   stream.next_in = block.data();
   stream.avail_in = static_cast<uInt>(n);
@@ -49,11 +50,11 @@ std::uint64_t feed(z_stream& stream, const FileRange& packed, std::uint64_t at,
 }  // namespace
 
 void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& name) {
-  std::vector<unsigned char> block(kBlock);
+  std::vector<unsigned char> block(kInflateBlock);
   uLong sum = 0;
   for (std::uint64_t at = 0; at < bytes.size;) {
     const std::size_t n =
-        static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, bytes.size - at));
+        static_cast<std::size_t>(std::min<std::uint64_t>(kInflateBlock, bytes.size - at));
     bytes.read(at, block.data(), n);
     sum = ::crc32_z(sum, block.data(), n);
     at += n;
@@ -76,7 +77,7 @@ FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint
   OutputFile out = OutputFile::unnamed(packed.file->name());
   Inflater inflater;
   z_stream& stream = inflater.stream();
-  std::vector<unsigned char> in(kBlock), plain(kBlock);
+  std::vector<unsigned char> in(kInflateBlock), plain(kInflateBlock);
   std::uint64_t at = 0;
   uLong sum = 0;
   int state = Z_OK;

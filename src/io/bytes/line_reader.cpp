@@ -9,7 +9,7 @@
 namespace saltus {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kLineBlock = std::size_t{1} << 20;
 // Room for millions of coordinates, but not for a whole file without line ends.
 constexpr std::size_t kLongestLine = std::size_t{1} << 26;
 
@@ -27,7 +27,7 @@ bool LineReader::fill() {
   if (buffer_.size() > kLongestLine) refuse("it is longer than 64 MiB");
   const std::size_t old = buffer_.size();
   const std::size_t n =
-      static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, file_.size() - read_));
+      static_cast<std::size_t>(std::min<std::uint64_t>(kLineBlock, file_.size() - read_));
   buffer_.resize(old + n);
   file_.read(read_, buffer_.data() + old, n);
   read_ += n;

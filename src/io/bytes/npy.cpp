@@ -34,7 +34,7 @@ constexpr std::array<TypeName, 10> kTypes = {{{NpyType::u1, "|u1", 1},
                                               {NpyType::f4, "<f4", 4},
                                               {NpyType::f8, "<f8", 8}}};
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
 constexpr std::size_t kMaxDimensions = 32;  // as many as NumPy has
 
@@ -165,7 +165,7 @@ Preamble read_preamble(const FileRange& file, const std::string& name) {
   std::array<unsigned char, 12> fixed = {};
   if (file.size < 10) refuse(file, name, "is too short for a NumPy array");
   file.read(0, fixed.data(), std::min<std::size_t>(fixed.size(), file.size));
-  if (std::memcmp(fixed.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (std::memcmp(fixed.data(), kNpyMagic.data(), kNpyMagic.size()) != 0) {
     refuse(file, name, "is no NumPy array");
   }
   const int version = fixed[6];
@@ -273,7 +273,7 @@ std::string npy_header(NpyType type, std::span<const std::uint64_t> shape) {
   // NumPy wants the numbers to start at a multiple of 64 bytes, behind a line end.
   while ((10 + text.size() + 1) % 64 != 0) text += ' ';
   text += '\n';
-  std::string header(kMagic);
+  std::string header(kNpyMagic);
   header +=
       {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return header + text;

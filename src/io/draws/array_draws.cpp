@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "io/draws/formats.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
-
-constexpr std::size_t kBlockEntries = std::size_t{1} << 18;
 
 [[noreturn]] void refuse(const NpyArray& array, const std::string& why) {
   throw DataError(fmt::format("'{}' cannot be used: its array '{}' {}.", array.data.file->name(),
@@ -57,7 +56,7 @@ void ArrayDraws::check_shape(const NpyArray& array) const {
 }
 
 int ArrayDraws::count_levels() const {
-  std::vector<Symbol> block(kBlockEntries);
+  std::vector<Symbol> block(kReadEntries);
   Symbol largest = 0;
   const std::uint64_t count = x_.count();
   for (std::uint64_t at = 0; at < count;) {
@@ -73,7 +72,7 @@ int ArrayDraws::count_levels() const {
 
 void ArrayDraws::read_states(int chain, std::size_t first, Rows<Symbol> x) const {
   const std::size_t dim = static_cast<std::size_t>(dim_);
-  const std::size_t rows_at_once = std::max<std::size_t>(1, kBlockEntries / dim);
+  const std::size_t rows_at_once = std::max<std::size_t>(1, kReadEntries / dim);
   std::vector<Symbol> block(std::min(rows_at_once, static_cast<std::size_t>(x.rows)) * dim);
   for (int r = 0; r < x.rows;) {
     const int rows = static_cast<int>(std::min(rows_at_once, static_cast<std::size_t>(x.rows - r)));

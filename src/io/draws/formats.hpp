@@ -2,6 +2,7 @@
 // `name`, because `path` is a temporary one.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,9 @@
 #include "saltus/run/draws.hpp"
 
 namespace saltus {
+
+// How many entries a reader takes at a time.
+constexpr std::size_t kReadEntries = std::size_t{1} << 18;
 
 void write_npz_draws(const std::filesystem::path& path, const std::string& name,
                      const Draws& draws);

@@ -15,7 +15,6 @@ namespace {
 
 using netcdf::File;
 
-constexpr std::size_t kBlockEntries = std::size_t{1} << 18;
 constexpr std::size_t kLongestAttribute = std::size_t{1} << 20;
 constexpr int kMostLevels = 65536;  // as many as a Symbol tells apart
 constexpr std::size_t kMostChains = std::size_t{1} << 24;
@@ -179,7 +178,7 @@ class NetcdfDraws final : public Draws {
   template <class F>
   void read_values(int chain, std::size_t first, std::size_t rows, F&& f) const {
     const std::size_t dim = static_cast<std::size_t>(dim_);
-    const std::size_t at_once = std::clamp<std::size_t>(kBlockEntries / dim, 1, rows + 1);
+    const std::size_t at_once = std::clamp<std::size_t>(kReadEntries / dim, 1, rows + 1);
     std::vector<double> block(at_once * dim);
     std::vector<std::size_t> start(x_.lengths.size(), 0), count = x_.lengths;
     start[0] = static_cast<std::size_t>(chain);
