@@ -17,15 +17,15 @@
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
-	@$(call configure_release)
+	@$(configure)
 	@cmake --build build/release --target saltus_program
 
-configure = [ -f build/$(1)/build.ninja ] || cmake --preset $(1) $(2) >/dev/null
-configure_release = $(call configure,release,$(shell dpkg-query -W libgtest-dev >/dev/null 2>&1 || echo -DSALTUS_TESTS=OFF))
+# Every time, so that a library that was installed since is found.
+configure = cmake --preset release $(shell dpkg-query -W libgtest-dev >/dev/null 2>&1 || echo -DSALTUS_TESTS=OFF) >/dev/null
 
 demo:
 	@scripts/setup.sh build
-	@$(call configure_release)
+	@$(configure)
 	@# a module of an earlier build must not meet a newer program
 	@cmake --build build/release --target $(if $(wildcard build/release/saltus_torch.so),saltus_program,saltus_cli)
 	@build/release/saltus sample --chains 4 --draws 1000000
