@@ -14,7 +14,7 @@ namespace saltus {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostInside = 10'000;  // weights in the JSON itself
 
@@ -46,7 +46,7 @@ std::string couplings(const std::vector<Coupling>& all) {
 std::string levels(const Domain& domain) {
   std::vector<int> each;
   for (int i = 0; i < domain.dim(); ++i) each.push_back(domain.levels(i));
-  return Json(each).dump();
+  return OrderedJson(each).dump();
 }
 
 // A float where all numbers are floats, so that the file takes half the room.
@@ -109,7 +109,7 @@ struct Writer {
         add_numbers(zip, "visible_bias", {visible}, m.visible_bias);
         add_numbers(zip, "hidden_bias", {hidden}, m.hidden_bias);
       });
-      return Json{{"model", "rbm"}, {"weights_file", file}}.dump();
+      return OrderedJson{{"model", "rbm"}, {"weights_file", file}}.dump();
     }
     return fmt::format(
         "{{\"model\": \"rbm\", \"weights\": {},\n \"visible_bias\": {},\n \"hidden_bias\": {}}}",
@@ -128,9 +128,9 @@ struct Writer {
               std::as_bytes(std::span(m.base_mean)));
     });
     const ResnetShape& s = m.shape;
-    return Json{{"model", "resnet-ebm"},  {"height", s.height}, {"width", s.width},
-                {"channels", s.channels}, {"blocks", s.blocks}, {"halvings", s.halvings},
-                {"weights_file", file}}
+    return OrderedJson{{"model", "resnet-ebm"},  {"height", s.height}, {"width", s.width},
+                       {"channels", s.channels}, {"blocks", s.blocks}, {"halvings", s.halvings},
+                       {"weights_file", file}}
         .dump();
   }
   std::string operator()(const ScriptModel& m) const {
@@ -140,7 +140,8 @@ struct Writer {
                        : d.first_value() < 0 ? "spin"
                        : d.max_levels() == 2 ? "binary"
                                              : "ordered";
-    Json json{{"model", "torch"}, {"script", m.file.string()}, {"domain", kind}, {"dim", d.dim()}};
+    OrderedJson json{
+        {"model", "torch"}, {"script", m.file.string()}, {"domain", kind}, {"dim", d.dim()}};
     if (categorical || d.max_levels() > 2) json["levels"] = d.max_levels();
     return json.dump();
   }
