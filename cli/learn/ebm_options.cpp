@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostImages = 100'000'000;
 
-LearnEbmRequest described(const std::string& text, const std::string& source) {
+LearnEbmRequest described_ebm(const std::string& text, const std::string& source) {
   LearnEbmRequest r;
   read_description(text, source, [&](JsonFields& d) {
     if (d.string("learn") != "ebm") {
@@ -194,7 +194,7 @@ LearnEbmRequest LearnEbmOptions::resumed(const LearnEbmRequest& r) const {
                   "--validate-every", "--validation-betas", "--validation-chains", "--seed"},
                  "in " + out_);
   const std::filesystem::path file = EbmRun::checkpoint_in(r.setup.folder);
-  LearnEbmRequest saved = described(read_checkpoint(file).description, file.string());
+  LearnEbmRequest saved = described_ebm(read_checkpoint(file).description, file.string());
   if (was_given(command_, "--iterations")) saved.setup.plan.iterations = r.setup.plan.iterations;
   if (was_given(command_, "--data")) saved.data = r.data;
   if (was_given(command_, "--device")) saved.device = r.device;
