@@ -417,7 +417,7 @@ int logz(LogzRequest request) {
   check_files(request, model.files);
   const Tempered path(*model.target, base_of(request, model));
   auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
-  const bool tuned = sampler->tuning().has_value();
+  const bool tuned = sampler->tunable() != nullptr;
   const auto test = test_of(request, *model.target);
   AisRun run(path, std::move(sampler), plan);
   if (!estimate(run, request, description_of(request, model))) {

@@ -7,13 +7,13 @@
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/run/run.hpp"
-#include "saltus/sampler/metropolis.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
 using namespace saltus;
 
 // Proposes to flip one coordinate, chosen uniformly, and accepts with min(1, pi(y) / pi(x)).
-class SingleFlip final : public Sampler {
+class SingleFlip final : public Sampler, public Enumerable {
  public:
   std::string name() const override { return "single-flip"; }
   std::vector<Parameter> parameters() const override { return {}; }
@@ -24,32 +24,21 @@ class SingleFlip final : public Sampler {
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override {
     Tile& y = work.proposal;
-    const int rows = tile.rows(), dim = tile.x.cols;
-    const auto stream = [&](int r, Purpose purpose) {  // randomness is a function, not a generator
-      return Stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                    purpose);
-    };
-    for (int r = 0; r < rows; ++r) {
-      std::copy_n(tile.x[r], dim, y.x[r]);
-      const int i = static_cast<int>(stream(r, Purpose::propose).uniform() * dim);
-      y.x[r][i] = static_cast<Symbol>(1 - y.x[r][i]);
+    for (int r = 0; r < tile.rows(); ++r) {
+      std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
+      const Stream random = work.stream(tile, r, Purpose::propose);  // a function, no generator
+      y.x[r][static_cast<int>(random.uniform() * tile.x.cols)] ^= 1;
+      info[static_cast<std::size_t>(r)].proposed = 1;
     }
-    // Only log p is needed: the score is not asked for.
-    target.evaluate(work.at(tile.step + 1), {y.x.data, rows, dim, y.x.stride}, y.logp, {});
-    work.evaluations.logp += static_cast<std::uint64_t>(rows);
-    for (int r = 0; r < rows; ++r) {
-      StepInfo& done = info[static_cast<std::size_t>(r)];
-      done.proposed = 1;
-      if (!metropolis(y.logp[r] - tile.logp[r], stream(r, Purpose::accept).uniform(), done))
-        continue;
-      std::copy_n(y.x[r], dim, tile.x[r]);
-      tile.logp[r] = y.logp[r];
+    evaluate_logp(target, tile, work);
+    for (int r = 0; r < tile.rows(); ++r) {
+      test_state(y.logp[r] - tile.logp[r], tile, r, work, info[static_cast<std::size_t>(r)]);
     }
-    tile.score_current = false;  // nobody looked after it
     ++tile.step;
   }
 
   // The same step as probabilities, for all states of a small model.
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                          std::span<double> acceptance) const override {
     const int dim = table.domain().dim();

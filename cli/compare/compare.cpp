@@ -86,7 +86,7 @@ void add_exact_answers(CompareReport& report) {
     if (r.exact || !r.enumerable || !table) continue;
     Settings settings = r.contender.settings;
     for (const Parameter& p : r.parameters) {  // as tuned
-      if (const double* v = std::get_if<double>(&p.value); v && p.name == "step_size") {
+      if (const double* v = std::get_if<double>(&p.value); v && p.name.ends_with("step_size")) {
         settings[p.name] = fmt::format("{}", *v);
       }
     }

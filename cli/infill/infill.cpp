@@ -170,7 +170,7 @@ class Infill {
   std::optional<Infilled> sample_one(const GappedText& sentence, const InfillTarget& target) const {
     RunPlan plan = plan_of_request();
     std::unique_ptr<Sampler> sampler = make(target);
-    const bool tuned = sampler->tuning().has_value(), exact = sampler->exact();
+    const bool tuned = sampler->tunable() != nullptr, exact = sampler->exact();
     if (tuned) plan.warmup = request_.warmup;
     Run run(target, std::move(sampler), plan);
     if (!go(run, draw_from_marginals(target, plan.chains, plan.seed).view())) return std::nullopt;

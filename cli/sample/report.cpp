@@ -22,6 +22,7 @@ constexpr double kFarAway = 6;
 constexpr double kEnoughDraws = 100;  // effective ones, for a standard error to be trusted
 
 constexpr std::size_t kRowsShown = 30;
+constexpr double kEmptyShown = 0.0005;  // share of empty proposals that is worth a word
 
 template <class F>
 std::vector<double> column(const SampleReport& report, F&& of) {
@@ -113,6 +114,16 @@ std::size_t constant_coordinates(const SampleReport& r) {
                                                 [](const auto& s) { return s.sd == 0; }));
 }
 
+// "step_size", or "dmala.step_size, gwg.flips"; empty where nothing is tuned.
+std::string tuned_parameters(const Sampler& sampler) {
+  std::string text;
+  if (!sampler.tunable()) return text;
+  for (const Tuning& t : sampler.tunable()->tuning()) {
+    text += (text.empty() ? "" : ", ") + t.parameter;
+  }
+  return text;
+}
+
 void print_notes(const SampleReport& r) {
   if (!r.run.sampler().random()) {
     show(
@@ -127,8 +138,8 @@ void print_notes(const SampleReport& r) {
         "step_size\nbrings it closer, dmala is exact.\n",
         r.run.sampler().name());
   }
-  if (r.run.sampler().tuning() && r.request.plan.warmup == 0) {
-    show("\nNote: without warm-up the {} was not tuned.\n", r.run.sampler().tuning()->parameter);
+  if (r.run.sampler().tunable() && r.request.plan.warmup == 0) {
+    show("\nNote: without warm-up the {} was not tuned.\n", tuned_parameters(r.run.sampler()));
   }
   for (const std::string& warning : warnings_of(r)) show("\nWarning: {}\n", warning);
 }
@@ -159,6 +170,13 @@ std::vector<std::string> warnings_of(const SampleReport& r) {
         "{} of {} coordinates never changed. Either the model all but fixes them, or no chain has "
         "found their other levels; they have neither ESS nor R-hat.",
         with_commas(constant), with_commas(r.summaries.size())));
+  }
+  if (const RunStatistics& s = r.statistics; s.still_chains > 0) {
+    list.push_back(fmt::format(
+        "{} of {} chains stand still: fewer than 1 % of their steps changed the state ({:.1f} % of "
+        "all proposals were empty). Do not trust their means; another sampler may move them.",
+        with_commas(static_cast<std::uint64_t>(s.still_chains)),
+        with_commas(static_cast<std::uint64_t>(r.request.plan.chains)), 100 * s.empty));
   }
   if (const double worst = largest(rhat(r)); worst > 1.01) {
     list.push_back(
@@ -193,6 +211,9 @@ nlohmann::ordered_json report_json(const SampleReport& r) {
   j["accepted"] = json_number(s.accepted);
   j["proposed_changes"] = json_number(s.proposed);
   j["changes"] = json_number(s.changed);
+  j["empty_proposals"] = json_number(s.empty);
+  j["moved"] = json_number(s.moved);
+  j["still_chains"] = s.still_chains;
   j["evaluations"] = {{"logp", json_number(s.logp_evaluations)},
                       {"gradient", json_number(s.gradient_evaluations)}};
   if (s.local_differences > 0) j["evaluations"]["local"] = json_number(s.local_differences);
@@ -217,15 +238,16 @@ void print_report(const SampleReport& r) {
   const Sampler& sampler = r.run.sampler();
   std::string parameters;
   for (const Parameter& p : sampler.parameters()) {
-    if (p.name != "adapt") parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
+    if (!p.name.ends_with("adapt"))
+      parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
   }
   show("model     {}, {} coordinates ({})\n", r.target.name(),
        with_commas(static_cast<std::uint64_t>(r.target.domain().dim())),
        shape_text(r.target.shape()));
   show("sampler   {} ({}{})\n", sampler.name(), parameters,
-       sampler.tuning() && plan.warmup > 0
+       sampler.tunable() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ",
-                         sampler.tuning()->parameter)
+                         tuned_parameters(sampler))
            : "");
   if (r.choice) show("chosen    {}\n", r.choice->reason());
   show("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
@@ -234,8 +256,9 @@ void print_report(const SampleReport& r) {
        plan.seed, r.complete ? "" : "; not complete");
   if (r.draws == 0) return;
   print_table(r);
-  show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed)\n", s.acceptance,
-       s.changed, s.proposed);
+  show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
+       s.acceptance, s.changed, s.proposed,
+       s.empty >= kEmptyShown ? fmt::format("; {:.1f} % of proposals empty", 100 * s.empty) : "");
   if (sampler.random()) {
     show("ESS min {}, median {}; R-hat max {:.4f}\n", rounded(least(ess(r))),
          rounded(median(ess(r))), largest(rhat(r)));

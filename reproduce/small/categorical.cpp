@@ -74,7 +74,7 @@ double second_eigenvalue(const Sampler& sampler, const StateTable& table,
                          std::span<const double> law) {
   RowBuffer<double> matrix(kStates, kStates);
   std::vector<double> acceptance(kStates);
-  sampler.transition_matrix(table, {}, matrix.view(), acceptance);
+  sampler.enumerable()->transition_matrix(table, {}, matrix.view(), acceptance);
   std::vector symmetric(kStates, std::vector<double>(kStates));
   for (std::size_t s = 0; s < kStates; ++s) {
     for (std::size_t y = 0; y < kStates; ++y) {

@@ -56,7 +56,7 @@ AisRun::AisRun(const Tempered& path, std::unique_ptr<Sampler> sampler, const Ais
                Rows<const Symbol> start)
     : path_(path),
       plan_(checked(plan, *sampler, path)),
-      tuned_(sampler->tuning().has_value()),
+      tuned_(sampler->tunable() != nullptr),
       warms_up_(plan.reverse || tuned_),
       run_(path_.model(), std::move(sampler), warmup_plan(plan, tuned_)) {
   if (!warms_up_) {

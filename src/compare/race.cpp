@@ -87,18 +87,15 @@ std::vector<Contender> all_contenders(const Target& target) {
   const bool local = target.local_moves() != nullptr;
   std::vector<Contender> list;
   for (const std::string& name : samplers_for(target)) {
-    Contender c{name, {}};
+    const auto entry = std::find_if(sampler_entries().begin(), sampler_entries().end(),
+                                    [&](const SamplerEntry& e) { return e.name == name; });
+    Contender c{name, plain_settings(*entry, target)};
     if (name == "gibbs" && local) {
       c.settings["updates"] = "sweep";
       const GibbsSweeps* sweeps = target.gibbs_sweeps();
       if (sweeps && sweeps->groups() > 0) c.settings["scan"] = "colours";
     }
     if (name == "gwg") c.settings["adapt"] = "true";
-    const auto entry = std::find_if(sampler_entries().begin(), sampler_entries().end(),
-                                    [&](const SamplerEntry& e) { return e.name == name; });
-    const bool has_window =
-        std::count(entry->parameters.begin(), entry->parameters.end(), "window") > 0;
-    if (target.domain().unbounded() && has_window) c.settings["window"] = "1";
     list.push_back(std::move(c));
   }
   return list;
@@ -116,7 +113,7 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   auto sampler = make_sampler(contender.sampler, target, contender.settings);
   // What is tuned may become much slower than it was at first: many short tuning rounds, so that
   // the clock can end them.
-  const double most = sampler->tuning() ? 2000 : 1e9;
+  const double most = sampler->tunable() ? 2000 : 1e9;
   run_plan.warmup = static_cast<std::uint64_t>(std::clamp(rate * plan.warmup_seconds, 50.0, most));
   run_plan.draws = kForever;
   run_plan.round_seconds = slice / 8;
@@ -145,7 +142,7 @@ RaceResult Racer::result() const {
   RaceResult r;
   r.contender = contender_;
   r.parameters = s.parameters();
-  r.exact = s.exact(), r.random = s.random(), r.enumerable = s.enumerable();
+  r.exact = s.exact(), r.random = s.random(), r.enumerable = s.enumerable() != nullptr;
   r.statistics = run_->statistics();
   r.warmup = run_->plan().warmup, r.thin = run_->plan().thin, r.draws = run_->draws_made();
   r.coordinates.assign(record_->coordinates().begin(), record_->coordinates().end());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/core/error.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/run/ensemble.hpp"
 
@@ -122,17 +123,26 @@ bool all_reached(Rows<const double> t, std::span<const double> pi, bool backward
 
 }  // namespace
 
+namespace {
+
+const Enumerable& matrices_of(const Sampler& sampler) {
+  if (const Enumerable* exact = sampler.enumerable()) return *exact;
+  throw UsageError("sampler " + sampler.name() + " has no transition matrix to check");
+}
+
+}  // namespace
+
 Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
+  const Enumerable& exact = matrices_of(sampler);
   const std::size_t n = table.size();
   const std::span<const double> pi = table.probability();
-  const int phases = sampler.phases(table.domain());
+  const int phases = exact.phases(table.domain());
   const RowBuffer<double> one(row(n), row(n));
   RowBuffer<double> all, product;  // of the phases one after the other
   std::vector<double> acceptance(n);
   Conformance result;
   for (int phase = 0; phase < phases; ++phase) {
-    sampler.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(),
-                              acceptance);
+    exact.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(), acceptance);
     check_kernel(one.view(), pi, result);
     for (std::size_t x = 0; x < n; ++x) result.acceptance += pi[x] * acceptance[x] / phases;
     if (phase == 0) {
@@ -203,8 +213,9 @@ void add_row(StepCheck& result, const double* probability, const std::vector<std
 
 StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,
                       std::uint64_t steps, std::uint64_t seed) {
+  const Enumerable& exact = matrices_of(sampler);
   const std::size_t n = table.size();
-  const auto phases = static_cast<std::uint64_t>(sampler.phases(table.domain()));
+  const auto phases = static_cast<std::uint64_t>(exact.phases(table.domain()));
   // Every step is the first one of a chain of its own: all of them take it at the same place of the
   // sampler's order.
   const int chains = static_cast<int>(std::max<std::uint64_t>(64, steps / phases));
@@ -213,7 +224,7 @@ StepCheck check_steps(const Sampler& sampler, const Target& target, const StateT
   StepCheck result;
   const RowBuffer<Symbol> start(chains, table.domain().dim());
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
-    sampler.transition_matrix(table, {seed, phase}, buffer.view(), acceptance);
+    exact.transition_matrix(table, {seed, phase}, buffer.view(), acceptance);
     // Numbers of chains, so that states differ in their random numbers under one seed.
     Ensemble ensemble(target, chains, 0, 1, seed);
     for (std::size_t from = 0; from < n; ++from) {

@@ -65,9 +65,10 @@ ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol
   }
   if (plan.steps < 1) throw UsageError("an iteration needs at least one step of the sampler");
   if (!(plan.l1 >= 0 && std::isfinite(plan.l1))) throw UsageError("l1 must be 0 or a number above");
-  if (const auto tuning = sampler_->tuning()) {
-    throw UsageError("the sampler " + sampler_->name() + " would tune its " + tuning->parameter +
-                     " in warm-up, which learning does not have: give the " + tuning->parameter);
+  if (const Tunable* tunable = sampler_->tunable()) {
+    const std::string parameter = tunable->tuning().front().parameter;
+    throw UsageError("the sampler " + sampler_->name() + " would tune its " + parameter +
+                     " in warm-up, which learning does not have: give the " + parameter);
   }
   ensemble_.start_random();
   copy_states(ensemble_, samples_.view());

@@ -57,9 +57,10 @@ const Domain& checked_domain(const LearningNetwork& network, const ImageSet& ima
 }
 
 void refuse_tuning(const Sampler& sampler) {
-  if (const auto tuning = sampler.tuning()) {
+  if (const Tunable* tunable = sampler.tunable()) {
+    const std::string parameter = tunable->tuning().front().parameter;
     throw UsageError("the sampler " + sampler.name() + " has no acceptance to tune its " +
-                     tuning->parameter + " by: give the " + tuning->parameter);
+                     parameter + " by: give the " + parameter);
   }
 }
 
@@ -126,10 +127,11 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
       chains_(plan.batch, images.train.cols),
       totals_(static_cast<std::size_t>(plan.batch)) {
   if (!sampler_->exact()) refuse_tuning(*sampler_);
-  if (const auto tuning = sampler_->tuning()) {
-    tunable_ = std::move(sampler_);
-    tuned_ = tuning->start;
-    sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
+  if (const Tunable* tunable = sampler_->tunable()) {
+    untuned_ = std::move(sampler_);
+    for (const Tuning& tuning : tunable->tuning()) tuned_.push_back(tuning.start);
+    acceptance_.emplace(plan.batch, tuned_.size());
+    sampler_ = tunable->tuned(tuned_, Tunable::Phase::draws);
   }
   if (plan.validate_every == 0) return;
   if (annealing_sampler() != sampler_) refuse_tuning(*validator_);
@@ -139,7 +141,7 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
 EbmLearning::~EbmLearning() = default;
 
 std::shared_ptr<const Sampler> EbmLearning::annealing_sampler() const {
-  return tunable_ && validator_->name() == sampler_->name() ? sampler_ : validator_;
+  return untuned_ && validator_->name() == sampler_->name() ? sampler_ : validator_;
 }
 
 void EbmLearning::load_batch() {
@@ -159,7 +161,7 @@ void EbmLearning::sample(EbmInfo& info) {
   } catch (const DataError&) {  // it was finite before the last updates
     throw DataError("log p of a chain is not finite: the network has diverged");
   }
-  StepTotals observer(totals_);
+  StepTotals observer(totals_, acceptance_ ? &*acceptance_ : nullptr);
   ensemble_.advance(*sampler_, plan_.steps, observer);
   for (int r = 0; r < plan_.batch; ++r) {
     std::copy_n(ensemble_.state(r), chains_.view().cols, chains_.view()[r]);
@@ -173,17 +175,22 @@ void EbmLearning::sample(EbmInfo& info) {
   const double count = static_cast<double>(plan_.steps) * plan_.batch;
   info.acceptance /= count, info.proposed /= count, info.changed /= count;
   info.step_size = sampler_->step_size().value_or(0);
-  tune(info.acceptance);
+  tune();
 }
 
 // Robbins & Monro, "A stochastic approximation method", 1951; the gain stays, as the model does
 // not.
-void EbmLearning::tune(double acceptance) {
-  if (!tunable_) return;
-  const Sampler::Tuning tuning = *tunable_->tuning();
-  const double gain = kGain * (tuning.proportional ? 1 + std::abs(tuned_) : 1);
-  tuned_ = std::clamp(tuned_ + gain * (acceptance - tuning.acceptance), tuning.low, tuning.high);
-  sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
+void EbmLearning::tune() {
+  if (!untuned_) return;
+  const std::vector<Tuning> tuning = untuned_->tunable()->tuning();
+  for (std::size_t k = 0; k < tuning.size(); ++k) {
+    const double error = acceptance_->mean(k) - tuning[k].acceptance;
+    if (std::isnan(error)) continue;  // no step belonged to it
+    const double gain = kGain * (tuning[k].proportional ? 1 + std::abs(tuned_[k]) : 1);
+    tuned_[k] = std::clamp(tuned_[k] + gain * error, tuning[k].low, tuning[k].high);
+  }
+  acceptance_->clear();
+  sampler_ = untuned_->tunable()->tuned(tuned_, Tunable::Phase::draws);
 }
 
 // Chains that hardly move are the usual reason of a failure.
@@ -327,7 +334,7 @@ void EbmLearning::save(ByteWriter& out) const {
   out.put(iteration_);
   network_.save(out);
   buffer_.save(out);
-  out.put(tuned_);
+  for (const double value : tuned_) out.put(value);
   out.put(sums_);
   out.put(summed_);
   out.put(seconds_);
@@ -350,8 +357,8 @@ void EbmLearning::restore(ByteReader& in) {
   iteration_ = in.get<std::uint64_t>();
   network_.restore(in);
   buffer_.restore(in);
-  tuned_ = in.get<double>();
-  if (tunable_) sampler_ = tunable_->tuned(tuned_, Sampler::Phase::draws);
+  for (double& value : tuned_) value = in.get<double>();
+  if (untuned_) sampler_ = untuned_->tunable()->tuned(tuned_, Tunable::Phase::draws);
   sums_ = in.get<EbmInfo>();
   summed_ = in.get<std::uint64_t>();
   seconds_ = in.get<double>();

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "saltus/run/adapt.hpp"
 #include "saltus/run/ensemble.hpp"
 
 namespace saltus {
@@ -12,7 +13,9 @@ namespace saltus {
 // Adds up, for each chain, what its steps did; acceptance is a sum, too.
 class StepTotals final : public StepObserver {
  public:
-  explicit StepTotals(std::vector<StepInfo>& totals) : totals_(totals) {
+  // `tuning`: also gets the steps, where something is tuned.
+  explicit StepTotals(std::vector<StepInfo>& totals, AcceptanceSums* tuning = nullptr)
+      : totals_(totals), tuning_(tuning) {
     std::fill(totals.begin(), totals.end(), StepInfo{0, 0, 0, true, false});
   }
   bool wants_logp(std::uint64_t) const override { return false; }
@@ -23,11 +26,13 @@ class StepTotals final : public StepObserver {
       t.acceptance += info[r].acceptance;
       t.proposed += info[r].proposed;
       t.changed += info[r].changed;
+      if (tuning_) tuning_->add(tile.first_chain + r, info[r]);
     }
   }
 
  private:
   std::vector<StepInfo>& totals_;
+  AcceptanceSums* tuning_;
 };
 
 }  // namespace saltus

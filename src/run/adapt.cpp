@@ -5,8 +5,7 @@
 
 namespace saltus {
 
-void Adaptation::update(double acceptance) {
-  ++done_;
+void Adaptation::update(double acceptance, bool average) {
   // The gain falls only when the error changes sign (Kesten 1958): a poor start is left at full
   // speed, and near the goal the steps shrink like t^-0.6.
   const double error = acceptance - tuning_.acceptance;
@@ -14,14 +13,12 @@ void Adaptation::update(double acceptance) {
   last_error_ = error;
   const double gain = 4 * std::pow(1 + static_cast<double>(turns_), -0.6);
   value_ = std::clamp(value_ + gain * error, tuning_.low, tuning_.high);
-  if (2 * done_ > updates_) {
-    sum_ += value_;
-    ++averaged_;
-  }
+  if (!average) return;
+  sum_ += value_;
+  ++averaged_;
 }
 
 void Adaptation::save(ByteWriter& out) const {
-  out.put(done_);
   out.put(averaged_);
   out.put(turns_);
   out.put(last_error_);
@@ -30,12 +27,55 @@ void Adaptation::save(ByteWriter& out) const {
 }
 
 void Adaptation::restore(ByteReader& in) {
-  done_ = in.get<std::uint64_t>();
   averaged_ = in.get<std::uint64_t>();
   turns_ = in.get<std::uint64_t>();
   last_error_ = in.get<double>();
   value_ = in.get<double>();
   sum_ = in.get<double>();
+}
+
+double AcceptanceSums::mean(std::size_t parameter) const {
+  Sum all;
+  for (std::size_t k = parameter; k < sums_.size(); k += parameters_) {
+    all.acceptance += sums_[k].acceptance;
+    all.steps += sums_[k].steps;
+  }
+  const double chains = static_cast<double>(sums_.size() / parameters_);
+  return all.acceptance / chains / (static_cast<double>(all.steps) / chains);
+}
+
+Tuner::Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds)
+    : original_(std::move(sampler)),
+      sums_(chains, original_->tunable()->tuning().size()),
+      rounds_(rounds) {
+  for (const Tuning& tuning : original_->tunable()->tuning()) adaptations_.emplace_back(tuning);
+}
+
+void Tuner::end_round() {
+  ++done_;
+  for (std::size_t k = 0; k < adaptations_.size(); ++k) {
+    const double acceptance = sums_.mean(k);
+    if (!std::isnan(acceptance)) adaptations_[k].update(acceptance, 2 * done_ > rounds_);
+  }
+  sums_.clear();
+}
+
+std::shared_ptr<const Sampler> Tuner::sampler(Tunable::Phase phase) const {
+  std::vector<double> values;
+  for (const Adaptation& a : adaptations_) {
+    values.push_back(phase == Tunable::Phase::draws ? a.result() : a.value());
+  }
+  return original_->tunable()->tuned(values, phase);
+}
+
+void Tuner::save(ByteWriter& out) const {
+  out.put(done_);
+  for (const Adaptation& a : adaptations_) a.save(out);
+}
+
+void Tuner::restore(ByteReader& in) {
+  done_ = in.get<std::uint64_t>();
+  for (Adaptation& a : adaptations_) a.restore(in);
 }
 
 }  // namespace saltus

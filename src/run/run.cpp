@@ -11,6 +11,7 @@ namespace {
 
 // Warm-up has at least this many tuning rounds, and none is longer than that many steps.
 constexpr std::uint64_t kTuningRounds = 100, kTuningSteps = 100;
+constexpr std::uint64_t kStillSteps = 100;  // a chain that moves less often stands still
 constexpr std::size_t kRoundBytes = std::size_t{32} << 20;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -36,13 +37,20 @@ class Run::Observer final : public StepObserver {
     for (std::size_t r = 0; r < info.size(); ++r) {
       run_.round_acceptance_[tile.first_slot + r] += info[r].acceptance;
     }
-    if (!draws_) return;
+    if (!draws_) {
+      for (std::size_t r = 0; run_.tuner_ && r < info.size(); ++r) {
+        run_.tuner_->sums().add(tile.first_chain + r, info[r]);
+      }
+      return;
+    }
     for (std::size_t r = 0; r < info.size(); ++r) {
       ChainTotals& t = run_.totals_[tile.first_slot + r];
       t.acceptance += info[r].acceptance;
       t.accepted += info[r].accepted;
       t.proposed += info[r].proposed;
       t.changed += info[r].changed;
+      t.empty += info[r].proposed == 0;
+      t.moved += info[r].changed > 0;
       t.nonfinite += info[r].nonfinite;
     }
     if ((step + 1) % run_.plan_.thin != 0) return;
@@ -63,20 +71,17 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
       totals_(static_cast<std::size_t>(plan.chains)),
       round_acceptance_(static_cast<std::size_t>(plan.chains)) {
   if (plan_.thin < 1) throw UsageError("thin must be at least 1");
-  if (const std::string missing = original_->missing(target); !missing.empty()) {
-    throw UsageError("sampler " + original_->name() + " needs " + missing + ", which the model " +
-                     target.name() + " does not have");
-  }
-  const auto tuning = original_->tuning();
-  if (target.stochastic() && (original_->exact() || tuning)) {
+  require(*original_, target);
+  if (target.stochastic() && original_->tunable()) {
     throw UsageError("the gradient of " + target.name() +
-                     " is a mini-batch estimate, so there is no " +
-                     "Metropolis test: use dula with a step_size");
+                     " is a mini-batch estimate, so there is no Metropolis test to tune " +
+                     original_->name() + " by: give the " +
+                     original_->tunable()->tuning().front().parameter);
   }
-  if (tuning && plan_.warmup > 0) {
-    adaptation_length_ = std::clamp<std::uint64_t>(plan_.warmup / kTuningRounds, 1, kTuningSteps);
-    adaptation_.emplace(*tuning, (plan_.warmup + adaptation_length_ - 1) / adaptation_length_);
-    current_ = original_->tuned(adaptation_->value(), Sampler::Phase::warmup);
+  if (original_->tunable() && plan_.warmup > 0) {
+    tuning_length_ = std::clamp<std::uint64_t>(plan_.warmup / kTuningRounds, 1, kTuningSteps);
+    tuner_.emplace(original_, plan_.chains, (plan_.warmup + tuning_length_ - 1) / tuning_length_);
+    current_ = tuner_->sampler(Tunable::Phase::warmup);
   } else {
     current_ = original_;
   }
@@ -142,19 +147,17 @@ std::uint64_t Run::round_length(std::uint64_t left, std::uint64_t unit) const {
 
 void Run::warmup_round() {
   const std::uint64_t left = plan_.warmup - ensemble_.step();
-  if (!adaptation_) {
+  if (!tuner_) {
     round_steps_ = round_length(left, 1);
     Observer observer(*this, false);
     ensemble_.advance(*current_, round_steps_, observer);
   } else {
     // Tuning happens at fixed steps, whatever the clock says.
-    const std::uint64_t length = std::min(left, adaptation_length_);
+    const std::uint64_t length = std::min(left, tuning_length_);
     Observer observer(*this, false);
     ensemble_.advance(*current_, length, observer);
-    adaptation_->update(acceptance_of_round() / static_cast<double>(length));
-    const bool last = length == left;
-    current_ = original_->tuned(last ? adaptation_->result() : adaptation_->value(),
-                                last ? Sampler::Phase::draws : Sampler::Phase::warmup);
+    tuner_->end_round();
+    current_ = tuner_->sampler(length == left ? Tunable::Phase::draws : Tunable::Phase::warmup);
   }
   if (!warming_up()) begin_draws();
 }
@@ -167,7 +170,7 @@ void Run::begin_draws() {
 void Run::end_warmup() {
   if (!warming_up()) return;
   plan_.warmup = ensemble_.step();
-  if (adaptation_) current_ = original_->tuned(adaptation_->result(), Sampler::Phase::draws);
+  if (tuner_) current_ = tuner_->sampler(Tunable::Phase::draws);
   begin_draws();
 }
 
@@ -200,9 +203,14 @@ RunStatistics Run::statistics() const {
     s.accepted += static_cast<double>(t.accepted);
     s.proposed += static_cast<double>(t.proposed);
     s.changed += static_cast<double>(t.changed);
+    s.empty += static_cast<double>(t.empty);
+    s.moved += static_cast<double>(t.moved);
+    s.still_chains += s.steps >= kStillSteps && t.moved * kStillSteps < s.steps;
     s.nonfinite += t.nonfinite;
   }
-  for (double* sum : {&s.acceptance, &s.accepted, &s.proposed, &s.changed}) *sum /= n;
+  for (double* sum : {&s.acceptance, &s.accepted, &s.proposed, &s.changed, &s.empty, &s.moved}) {
+    *sum /= n;
+  }
   const Evaluations e = ensemble_.evaluations();
   s.logp_evaluations = static_cast<double>(e.logp + evaluations_before_.logp) / n;
   s.gradient_evaluations = static_cast<double>(e.gradient + evaluations_before_.gradient) / n;
@@ -212,7 +220,7 @@ RunStatistics Run::statistics() const {
 
 void Run::save(ByteWriter& out) const {
   ensemble_.save(out);
-  if (adaptation_) adaptation_->save(out);
+  if (tuner_) tuner_->save(out);
   out.put_array(std::span<const ChainTotals>(totals_));
   Evaluations e = ensemble_.evaluations();
   e.logp += evaluations_before_.logp;
@@ -230,10 +238,9 @@ void Run::restore(ByteReader& in) {
   if (ensemble_.step() > plan_.warmup + plan_.draws * plan_.thin) {
     throw UsageError("the saved run has already made more draws than are asked for");
   }
-  if (adaptation_) {
-    adaptation_->restore(in);
-    current_ = warming_up() ? original_->tuned(adaptation_->value(), Sampler::Phase::warmup)
-                            : original_->tuned(adaptation_->result(), Sampler::Phase::draws);
+  if (tuner_) {
+    tuner_->restore(in);
+    current_ = tuner_->sampler(warming_up() ? Tunable::Phase::warmup : Tunable::Phase::draws);
   }
   in.get_array(std::span<ChainTotals>(totals_));
   evaluations_before_ = in.get<Evaluations>();

@@ -18,9 +18,4 @@ SamplerEntry pas_entry();
 SamplerEntry gibbs_entry();
 SamplerEntry hamming_ball_entry();
 
-// For `missing`: nothing is.
-inline std::string nothing_missing(const Target&) {
-  return {};
-}
-
 }  // namespace saltus

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/sequence.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {
@@ -14,23 +15,89 @@ std::string joined(const std::vector<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
+bool knows(const SamplerEntry& entry, const std::string& parameter) {
+  return std::find(entry.parameters.begin(), entry.parameters.end(), parameter) !=
+         entry.parameters.end();
+}
+
 void check_parameters(const SamplerEntry& entry, const Settings& settings) {
   for (const auto& [key, value] : settings) {
-    if (std::find(entry.parameters.begin(), entry.parameters.end(), key) !=
-        entry.parameters.end()) {
-      continue;
-    }
+    if (knows(entry, key)) continue;
     throw UsageError("sampler " + entry.name + " has no parameter '" + key + "'; it has " +
                      joined(entry.parameters));
   }
 }
 
-void check_abilities(const SamplerEntry& entry, const Target& target) {
-  const std::string missing = entry.missing(target);
-  if (missing.empty()) return;
-  throw UsageError("sampler " + entry.name + " needs " + missing + ", which the model " +
-                   target.name() +
-                   " does not have; these samplers run on it: " + joined(samplers_for(target)));
+const SamplerEntry& entry_of(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SamplerEntry& entry : sampler_entries()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  throw UsageError("there is no sampler '" + name + "'; there are " + joined(names));
+}
+
+std::unique_ptr<Sampler> make_one(const SamplerEntry& entry, const Target& target,
+                                  const Settings& settings) {
+  check_parameters(entry, settings);
+  auto sampler = entry.make(target, with_files_read(settings));
+  try {
+    require(*sampler, target);
+  } catch (const UsageError& e) {
+    throw UsageError(e.what() + ("; these samplers run on it: " + joined(samplers_for(target))));
+  }
+  return sampler;
+}
+
+// Which part a setting is for: KEY where one part alone knows it, or PART.KEY.
+std::size_t part_of(const std::string& key, const std::vector<const SamplerEntry*>& parts,
+                    const std::vector<std::string>& labels) {
+  std::vector<std::string> forms;
+  std::size_t found = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (key.starts_with(labels[p] + ".")) return p;
+    if (!knows(*parts[p], key)) continue;
+    forms.push_back(labels[p] + "." + key);
+    found = p;
+  }
+  if (forms.size() == 1) return found;
+  if (!forms.empty()) {
+    throw UsageError("several parts of the sampler have the parameter '" + key +
+                     "': say which one, " + joined(forms));
+  }
+  std::string known;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    known += (p ? "; " : "") + labels[p] + " has " + joined(parts[p]->parameters);
+  }
+  throw UsageError("no part of the sampler has a parameter '" + key + "': " + known);
+}
+
+std::unique_ptr<Sampler> make_sequence(const std::vector<std::string>& names, const Target& target,
+                                       const Settings& settings) {
+  std::vector<const SamplerEntry*> entries;
+  for (const std::string& name : names) entries.push_back(&entry_of(name));
+  const std::vector<std::string> labels = part_labels(names);
+  std::vector<Settings> settings_of(entries.size());
+  for (const auto& [key, value] : settings) {
+    const std::size_t p = part_of(key, entries, labels);
+    const bool labelled = key.starts_with(labels[p] + ".");
+    settings_of[p][labelled ? key.substr(labels[p].size() + 1) : key] = value;
+  }
+  Sequence::Parts parts;
+  for (std::size_t p = 0; p < entries.size(); ++p) {
+    parts.push_back(make_one(*entries[p], target, settings_of[p]));
+  }
+  return std::make_unique<Sequence>(std::move(parts));
+}
+
+std::vector<std::string> split(const std::string& name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('+', at), name.size());
+    parts.push_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -53,25 +120,25 @@ const std::vector<SamplerEntry>& sampler_entries() {
   return entries;
 }
 
+Settings plain_settings(const SamplerEntry& entry, const Target& target) {
+  if (target.domain().unbounded() && knows(entry, "window")) return {{"window", "1"}};
+  return {};
+}
+
 std::vector<std::string> samplers_for(const Target& target) {
   std::vector<std::string> names;
   for (const SamplerEntry& entry : sampler_entries()) {
-    if (entry.missing(target).empty()) names.push_back(entry.name);
+    const auto sampler = entry.make(target, plain_settings(entry, target));
+    if (sampler->missing(target).empty()) names.push_back(entry.name);
   }
   return names;
 }
 
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& target,
                                       const Settings& settings) {
-  std::vector<std::string> names;
-  for (const SamplerEntry& entry : sampler_entries()) {
-    names.push_back(entry.name);
-    if (entry.name != name) continue;
-    check_abilities(entry, target);
-    check_parameters(entry, settings);
-    return entry.make(target, with_files_read(settings));
-  }
-  throw UsageError("there is no sampler '" + name + "'; there are " + joined(names));
+  const std::vector<std::string> parts = split(name);
+  if (parts.size() > 1) return make_sequence(parts, target, settings);
+  return make_one(entry_of(name), target, settings);
 }
 
 }  // namespace saltus

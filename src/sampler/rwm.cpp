@@ -6,9 +6,9 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
-#include "saltus/sampler/metropolis.hpp"
+#include "saltus/sampler/proposal.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/settings.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -73,18 +73,17 @@ std::vector<Parameter> Rwm::parameters() const {
 
 // Tuned is 2 log r. The boldest proposal that makes sense forgets the coordinate with the fewest
 // levels: it changes with probability 1 - 1 / levels.
-std::optional<Sampler::Tuning> Rwm::tuning() const {
-  if (!*options_.adapt) return std::nullopt;
+std::vector<Tuning> Rwm::tuning() const {
   int levels = domain_.max_levels();
   for (int i = 0; i < domain_.dim(); ++i) levels = std::min(levels, domain_.levels(i));
   const double most = std::max(1.0, domain_.dim() * (1 - 1.0 / levels));
   const double high = 2 * std::log(most);
-  return Tuning{std::clamp(2 * std::log(rate_), 0.0, high), 0, high, 0.237, "rate"};
+  return {{std::clamp(2 * std::log(rate_), 0.0, high), 0, high, 0.237, "rate"}};
 }
 
-std::unique_ptr<Sampler> Rwm::tuned(double value, Phase) const {
+std::unique_ptr<Sampler> Rwm::tuned(std::span<const double> value, Phase) const {
   RwmOptions options = options_;
-  options.rate = std::exp(value / 2);
+  options.rate = std::exp(value[0] / 2);
   return std::make_unique<Rwm>(domain_, options);
 }
 
@@ -123,10 +122,8 @@ void Rwm::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   const LocalMoves* local = usable_moves(target);
   const bool by_moves = local && change_probability() <= kLocalPart;
   for (int r = 0; r < tile.rows(); ++r) {
-    const std::uint32_t chain = tile.first_chain + static_cast<std::uint32_t>(r);
-    const Changes changes =
-        draw_changes(tile.x[r], Stream(work.seed, chain, tile.step, Purpose::propose),
-                     Stream(work.seed, chain, tile.step, Purpose::level), room);
+    const Changes changes = draw_changes(tile.x[r], work.stream(tile, r, Purpose::propose),
+                                         work.stream(tile, r, Purpose::level), room);
     StepInfo& done = info[static_cast<std::size_t>(r)];
     done = {1.0, changes.count, changes.count, true, false};
     if (by_moves) {
@@ -137,9 +134,6 @@ void Rwm::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     }
   }
   if (!by_moves) step_tile(target, tile, work, info);
-  for (const StepInfo& done : info) {
-    if (done.changed > 0) tile.score_current = tile.kept_current = false;
-  }
   ++tile.step;
   // Sheds the rounding of many small differences.
   if (local && tile.step % static_cast<std::uint64_t>(std::max(256, domain_.dim())) == 0) {
@@ -171,10 +165,9 @@ void Rwm::step_row(const Target& target, Tile& tile, int r, const Changes& chang
     ++work.evaluations.logp;
     log_ratio = logp - tile.logp[r];
   }
-  const Stream accept(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                      Purpose::accept);
-  if (metropolis(log_ratio, accept.uniform(), info)) {
+  if (metropolis(log_ratio, tile, r, work, info)) {
     tile.logp[r] += log_ratio;
+    tile.score_current = tile.kept_current = false;
   } else {
     before -= changes.count;
     for (const Change& c : changes) x[c.coordinate] = *before++;
@@ -184,18 +177,10 @@ void Rwm::step_row(const Target& target, Tile& tile, int r, const Changes& chang
 // All rows, whose proposals are ready, by one evaluation.
 void Rwm::step_tile(const Target& target, Tile& tile, Workspace& work,
                     std::span<StepInfo> info) const {
-  const Tile& y = work.proposal;
-  target.evaluate(work.at(tile.step + 1), {y.x.data, tile.rows(), y.x.cols, y.x.stride}, y.logp,
-                  {});
-  work.evaluations.logp += static_cast<std::uint64_t>(tile.rows());
+  evaluate_logp(target, tile, work);
   for (int r = 0; r < tile.rows(); ++r) {
     StepInfo& done = info[static_cast<std::size_t>(r)];
-    if (done.proposed == 0) continue;
-    const Stream accept(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                        Purpose::accept);
-    if (!metropolis(y.logp[r] - tile.logp[r], accept.uniform(), done)) continue;
-    std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
-    tile.logp[r] = y.logp[r];
+    if (done.proposed > 0) test_state(work.proposal.logp[r] - tile.logp[r], tile, r, work, done);
   }
 }
 
@@ -242,11 +227,7 @@ SamplerEntry rwm_entry() {
   return {"rwm",
           "random-walk Metropolis: random coordinates to random levels: exact",
           {"rate", "adapt", "window"},
-          make,
-          [](const Target& target) {
-            return std::string(target.stochastic() ? "log p itself, not a mini-batch estimate of it"
-                                                   : "");
-          }};
+          make};
 }
 
 }  // namespace saltus

@@ -1,11 +1,33 @@
 #include "saltus/sampler/sampler.hpp"
 
-#include <stdexcept>
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 
-std::unique_ptr<Sampler> Sampler::tuned(double, Phase) const {
-  throw std::logic_error(name() + " has nothing to tune");
+std::string Sampler::missing(const Target& target) const {
+  return exact() && target.stochastic() ? "log p itself, not a mini-batch estimate of it" : "";
+}
+
+void require(const Sampler& sampler, const Target& target) {
+  const std::string missing = sampler.missing(target);
+  if (missing.empty()) return;
+  throw UsageError("sampler " + sampler.name() + " needs " + missing + ", which the model " +
+                   target.name() + " does not have");
+}
+
+Sampler::Needs make_ready(const Sampler& sampler, const Target& target, Tile& tile,
+                          Workspace& work) {
+  const Sampler::Needs needs = sampler.needs(target);
+  const Sampler::Needs stale{needs.logp && !tile.logp_current, needs.score && !tile.score_current,
+                             needs.kept && !tile.kept_current};
+  if (!stale.logp && !stale.score && !stale.kept) return stale;
+  target.evaluate_kept(work.at(tile.step), tile.x, stale.logp ? tile.logp : nullptr,
+                       stale.score ? tile.score : Rows<float>{},
+                       stale.kept ? tile.kept : Rows<float>{});
+  tile.logp_current |= stale.logp;
+  tile.score_current |= stale.score;
+  tile.kept_current |= stale.kept;
+  return stale;
 }
 
 }  // namespace saltus

@@ -1,4 +1,4 @@
-#include "sampler/settings.hpp"
+#include "saltus/sampler/settings.hpp"
 
 #include <charconv>
 #include <fstream>
@@ -92,14 +92,15 @@ std::vector<double> list_setting(const Settings& settings, const std::string& ke
 }
 
 Settings with_files_read(Settings settings) {
-  const auto it = settings.find("precondition");
-  if (it == settings.end() || parse_list(it->second)) return settings;
-  std::ifstream file(it->second);
-  if (!file) return settings;  // refused with the other values that do not fit
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (!parse_list(content))
-    throw DataError(it->second + ": precondition must be a file of numbers");
-  it->second = std::move(content);
+  for (auto& [key, value] : settings) {
+    // Also of a part: dmala.precondition.
+    if (key.substr(key.find('.') + 1) != "precondition" || parse_list(value)) continue;
+    std::ifstream file(value);
+    if (!file) continue;  // refused with the other values that do not fit
+    std::string content{std::istreambuf_iterator<char>(file), {}};
+    if (!parse_list(content)) throw DataError(value + ": precondition must be a file of numbers");
+    value = std::move(content);
+  }
   return settings;
 }
 

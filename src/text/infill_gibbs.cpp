@@ -9,7 +9,7 @@
 namespace saltus {
 namespace {
 
-class ConditionalGibbs final : public Sampler {
+class ConditionalGibbs final : public Sampler, public Enumerable {
  public:
   explicit ConditionalGibbs(const InfillTarget& target) : target_(target) {}
 
@@ -25,6 +25,7 @@ class ConditionalGibbs final : public Sampler {
 
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
@@ -40,8 +41,7 @@ void ConditionalGibbs::step(const Target& target, Tile& tile, Workspace& work,
                           levels, stride};
   const std::span gaps(work.own.get<int>(1, count), count);
   const auto uniform = [&](int r, Purpose purpose) {
-    return Stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose)
-        .uniform();
+    return work.stream(tile, r, purpose).uniform();
   };
   for (int r = 0; r < rows; ++r) {
     gaps[static_cast<std::size_t>(r)] =

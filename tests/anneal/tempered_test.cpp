@@ -221,7 +221,7 @@ TEST_P(TemperedTarget, IsSampledExactly) {
       static_cast<std::uint64_t>(std::max(256.0, 40000.0 / static_cast<double>(table.size())));
   int tried = 0;
   for (const SamplerEntry& entry : sampler_entries()) {
-    if (!entry.missing(path_).empty()) continue;
+    if (!serves(entry, path_)) continue;
     std::vector<Settings> list = settings_of(entry.name, path_);
     list = {list[list.size() / 2], list.back()};
     for (const Settings& settings : list) {

@@ -14,6 +14,7 @@ FIELDS = {
     "model": TEXT, "dim": WHOLE, "sampler": TEXT, "parameters": OBJECT, "chains": WHOLE, "warmup": WHOLE,
     "draws": WHOLE, "thin": WHOLE, "seed": WHOLE, "seconds": NUMBER, "steps_per_second": NUMBER,
     "acceptance_rate": NUMBER, "accepted": NUMBER, "proposed_changes": NUMBER, "changes": NUMBER,
+    "empty_proposals": NUMBER, "moved": NUMBER, "still_chains": WHOLE,
     "evaluations": OBJECT, "nonfinite": WHOLE, "mean": LIST, "ess": OBJECT, "rhat": OBJECT,
     "peak_memory_bytes": WHOLE,
 }
@@ -126,6 +127,9 @@ class NoNumberWithoutMeaning(CliTest):
             j = self.summary("--draws", 100, "--chains", 1, "--set", "step_size=1e-4", "--record", record)
             self.assertEqual(j["changes"], 0)
             self.assertIsNone(j["ess"]["min"])
+            # Nothing was even proposed, and the summary says so.
+            self.assertEqual([j["empty_proposals"], j["moved"], j["still_chains"]], [1, 0, 1])
+            self.assertTrue(any("1 of 1 chains stand still" in w for w in j["warnings"]), j["warnings"])
 
     def test_no_draw_at_all(self):
         # The time is up in warm-up.

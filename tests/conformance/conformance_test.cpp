@@ -25,7 +25,7 @@ TEST_P(EverySampler, IsExactOnEverySmallTarget) {
   const auto target = GetParam().make();
   const StateTable table(*target, GetParam().levels);
   for (const SamplerEntry& entry : sampler_entries()) {
-    if (!entry.missing(*target).empty()) continue;
+    if (!serves(entry, *target)) continue;
     for (const Settings& settings : settings_of(entry.name, *target)) {
       SCOPED_TRACE(entry.name + text(settings));
       const auto sampler = make_sampler(entry.name, *target, settings);
@@ -51,7 +51,7 @@ TEST_P(EverySampler, TakesTheStepsThatItsMatrixSays) {
   const auto steps =
       static_cast<std::uint64_t>(std::max(256.0, 200000.0 / static_cast<double>(table.size())));
   for (const SamplerEntry& entry : sampler_entries()) {
-    if (!entry.missing(*target).empty()) continue;
+    if (!serves(entry, *target)) continue;
     for (const Settings& settings : settings_of(entry.name, *target)) {
       SCOPED_TRACE(entry.name + text(settings));
       const auto sampler = make_sampler(entry.name, *target, settings);
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, EverySampler, testing::ValuesIn(small_targets(
                          [](const auto& p) { return p.param.name; });
 
 // A sampler whose matrix is another one's with a change.
-class Changed final : public Sampler {
+class Changed final : public Sampler, public Enumerable {
  public:
   using Change = std::function<void(const StateTable&, Rows<double>)>;
   Changed(const Sampler& base, Change change) : base_(base), change_(std::move(change)) {}
@@ -81,9 +81,10 @@ class Changed final : public Sampler {
             std::span<StepInfo> info) const override {
     base_.step(target, tile, work, info);
   }
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override {
-    base_.transition_matrix(table, when, matrix, acceptance);
+    base_.enumerable()->transition_matrix(table, when, matrix, acceptance);
     change_(table, matrix);
   }
 
@@ -141,7 +142,7 @@ TEST(Suite, RejectsStepsThatDoNotFollowTheMatrix) {
   const auto dula = make_sampler("dula", *target, {{"step_size", "0.8"}});
   const Changed wrong(*dmala, [&](const StateTable& t, Rows<double> m) {
     std::vector<double> acceptance(t.size());
-    dula->transition_matrix(t, {}, m, acceptance);
+    dula->enumerable()->transition_matrix(t, {}, m, acceptance);
   });
   EXPECT_LT(check_steps(wrong, *target, table, 20000).p_value, 1e-10);
 }

@@ -23,7 +23,7 @@ TEST_P(EverySamplerWithoutMatrix, VisitsStatesAsOftenAsTheirProbabilitySays) {
   plan.draws = 10000;
   int checked = 0;
   for (const SamplerEntry& entry : sampler_entries()) {
-    if (!entry.missing(*target).empty()) continue;
+    if (!serves(entry, *target)) continue;
     for (const Settings& settings : settings_of(entry.name, *target)) {
       auto sampler = make_sampler(entry.name, *target, settings);
       if (sampler->enumerable() || !sampler->exact()) continue;

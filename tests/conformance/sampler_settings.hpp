@@ -8,6 +8,10 @@
 
 namespace saltus {
 
+inline bool serves(const SamplerEntry& entry, const Target& target) {
+  return entry.make(target, plain_settings(entry, target))->missing(target).empty();
+}
+
 inline std::vector<Settings> langevin_settings(const Domain& domain) {
   std::vector<Settings> list;
   for (const char* step : {"0.1", "0.5", "2", "inf"}) list.push_back({{"step_size", step}});

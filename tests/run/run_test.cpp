@@ -224,7 +224,7 @@ TEST(RunTest, DulaDoesNotFreezeAmongManyClasses) {
     DlpOptions options;
     options.adjust = adjust, options.step_size = 1 / dmala, options.adapt = true;
     const Dlp dlp(domain, options);
-    return 1 / *dlp.tuned(dlp.tuning()->start, Sampler::Phase::draws)->step_size();
+    return 1 / *dlp.tuned(std::vector{dlp.tuning()[0].start}, Tunable::Phase::draws)->step_size();
   };
   EXPECT_NEAR(penalty(many, true, 3), 3, 1e-9);
   EXPECT_NEAR(penalty(many, false, 3), 3, 1e-9);

@@ -27,7 +27,7 @@ struct Matrix {
   Matrix(const Sampler& sampler, const StateTable& table)
       : buffer(static_cast<int>(table.size()), static_cast<int>(table.size())),
         acceptance(table.size()) {
-    sampler.transition_matrix(table, {}, buffer.view(), acceptance);
+    sampler.enumerable()->transition_matrix(table, {}, buffer.view(), acceptance);
   }
   double operator()(int x, int y) const { return buffer.view()[x][y]; }
   int size() const { return buffer.view().rows; }

@@ -35,7 +35,7 @@ int distance(int x, int y) {
 }
 
 // The centre drawn with the weight `stay` on the state itself instead of 1/4.
-class WrongCentre final : public Sampler {
+class WrongCentre final : public Sampler, public Enumerable {
  public:
   explicit WrongCentre(double stay) : stay_(stay) {}
   std::string name() const override { return "wrong"; }
@@ -43,6 +43,7 @@ class WrongCentre final : public Sampler {
   bool exact() const override { return true; }
   bool reversible() const override { return true; }
   void step(const Target&, Tile&, Workspace&, std::span<StepInfo>) const override {}
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                          std::span<double> acceptance) const override {
     for (int x = 0; x < 8; ++x) {

@@ -230,7 +230,7 @@ TEST(Infill, ConditionalGibbsDrawsFromTheModel) {
   for (const float v : log_p.view().row(0)) sum += std::exp(double{v});
   const RowBuffer<double> matrix(216, 216);
   std::vector<double> acceptance(216);
-  sampler->transition_matrix(table, {}, matrix.view(), acceptance);
+  sampler->enumerable()->transition_matrix(table, {}, matrix.view(), acceptance);
   EXPECT_NEAR(matrix.view()[0][3 * 6], std::exp(double{log_p.view()[0][3]}) / sum / 3, 1e-6);
 }
 

@@ -34,6 +34,7 @@ enum class Purpose : std::uint32_t {
   check = 4,
   scan = 5,   // the order in which coordinates are visited
   level = 6,  // the new level of a coordinate that was chosen to change
+  part = 7,   // which part of a composed sampler makes a step, and the seeds of its parts
 };
 
 // The chain to name when a number is shared by all chains (a mini-batch, say).

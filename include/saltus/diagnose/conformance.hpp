@@ -24,8 +24,9 @@ struct Conformance {
 };
 
 // From the exact transition matrix, which needs StateTable::kMostStates states at most. Where the
-// sampler's kernels take turns (Sampler::phases) every one of them is checked; the defects are the
-// worst ones, and the stationary law is that of one kernel after the other.
+// sampler's kernels take turns (Enumerable::phases) every one of them is checked; the defects are
+// the worst ones, and the stationary law is that of one kernel after the other. Throws UsageError
+// for a sampler that is not enumerable.
 Conformance check_transitions(const Sampler& sampler, const StateTable& table);
 
 // The law that T leaves invariant; empty when T falls apart into parts that do not lead to one

@@ -24,6 +24,7 @@
 #include "saltus/learn/batches.hpp"
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/learn/replay_buffer.hpp"
+#include "saltus/run/adapt.hpp"
 #include "saltus/run/ensemble.hpp"
 
 namespace saltus {
@@ -147,7 +148,7 @@ class EbmLearning {
 
   void load_batch();
   void sample(EbmInfo& info);
-  void tune(double acceptance);
+  void tune();
   std::shared_ptr<const Sampler> annealing_sampler() const;
   std::string acceptance_text() const;
   static RowBuffer<Symbol> entries_of(const ReplayBuffer& buffer, std::uint64_t iteration,
@@ -161,8 +162,9 @@ class EbmLearning {
   const ImageSet& images_;
   RowBuffer<Symbol> valid_;
   std::shared_ptr<const Sampler> sampler_, validator_;
-  std::shared_ptr<const Sampler> tunable_;  // what sampler_ is at the value tuned_; else null
-  double tuned_ = 0;
+  std::shared_ptr<const Sampler> untuned_;  // what sampler_ is at the values tuned_; else null
+  std::vector<double> tuned_;
+  std::optional<AcceptanceSums> acceptance_;  // of this iteration, where something is tuned
   EbmPlan plan_;
   Batches batches_;
   ReplayBuffer buffer_;

@@ -4,19 +4,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "saltus/core/bytes.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {
 
+// One parameter.
 class Adaptation {
  public:
-  Adaptation(const Sampler::Tuning& tuning, std::uint64_t updates)
-      : tuning_(tuning), updates_(updates), value_(tuning.start) {}
+  explicit Adaptation(const Tuning& tuning) : tuning_(tuning), value_(tuning.start) {}
 
-  // One update from the mean acceptance probability of a warm-up round.
-  void update(double acceptance);
+  // One update from the mean acceptance probability of a warm-up round. `average`: the value
+  // reached counts for the result.
+  void update(double acceptance, bool average);
   double value() const { return value_; }
   // The value to freeze.
   double result() const { return averaged_ ? sum_ / static_cast<double>(averaged_) : value_; }
@@ -25,11 +28,59 @@ class Adaptation {
   void restore(ByteReader& in);
 
  private:
-  Sampler::Tuning tuning_;
-  std::uint64_t updates_;  // planned in all
-  std::uint64_t done_ = 0, averaged_ = 0;
+  Tuning tuning_;
+  std::uint64_t averaged_ = 0;
   std::uint64_t turns_ = 0;  // changes of sign of the error
   double last_error_ = 0, value_, sum_ = 0;
+};
+
+// The acceptance probabilities of a round, for each tuned parameter those of its steps.
+class AcceptanceSums {
+ public:
+  AcceptanceSums(int chains, std::size_t parameters)
+      : parameters_(parameters), sums_(static_cast<std::size_t>(chains) * parameters) {}
+
+  void clear() { sums_.assign(sums_.size(), {}); }
+  // Called by the thread that runs the chain.
+  void add(std::size_t chain, const StepInfo& info) {
+    if (info.tuning >= parameters_) return;
+    Sum& sum = sums_[chain * parameters_ + info.tuning];
+    sum.acceptance += info.acceptance;
+    ++sum.steps;
+  }
+  // Over all chains, in their order, so that it never depends on which thread ran which chain; NaN
+  // when no step belongs to the parameter.
+  double mean(std::size_t parameter) const;
+
+ private:
+  struct Sum {
+    double acceptance = 0;
+    std::uint64_t steps = 0;
+  };
+  std::size_t parameters_;
+  std::vector<Sum> sums_;  // by chain and parameter
+};
+
+// All tuned parameters of a sampler.
+class Tuner {
+ public:
+  // The sampler must be tunable; `rounds` are planned.
+  Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds);
+
+  AcceptanceSums& sums() { return sums_; }
+  // Updates all parameters from the sums, and clears them.
+  void end_round();
+  // The sampler at the values reached, for warm-up, or at those to freeze, for draws.
+  std::shared_ptr<const Sampler> sampler(Tunable::Phase phase) const;
+
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
+
+ private:
+  std::shared_ptr<const Sampler> original_;
+  std::vector<Adaptation> adaptations_;
+  AcceptanceSums sums_;
+  std::uint64_t rounds_, done_ = 0;
 };
 
 }  // namespace saltus

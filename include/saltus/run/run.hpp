@@ -30,6 +30,11 @@ struct RunStatistics {
   std::uint64_t steps = 0;  // of each chain
   double acceptance = 0;    // means over chains and steps
   double accepted = 0, proposed = 0, changed = 0;
+  // Shares of steps: whose proposal changes nothing; that changed the state.
+  double empty = 0, moved = 0;
+  // Chains that stand still: fewer than one in a hundred of their steps changed the state, and they
+  // have made a hundred or more. Means over all chains do not show them.
+  int still_chains = 0;
   std::uint64_t nonfinite = 0;
   double logp_evaluations = 0, gradient_evaluations = 0;  // per chain and step
   double local_differences = 0;                           // coordinates, per chain and step
@@ -83,7 +88,7 @@ class Run {
  private:
   struct ChainTotals {
     double acceptance = 0;
-    std::uint64_t accepted = 0, proposed = 0, changed = 0, nonfinite = 0;
+    std::uint64_t accepted = 0, proposed = 0, changed = 0, empty = 0, moved = 0, nonfinite = 0;
   };
   class Observer;
 
@@ -98,8 +103,8 @@ class Run {
   RunPlan plan_;
   Ensemble ensemble_;
   bool started_ = false;
-  std::optional<Adaptation> adaptation_;
-  std::uint64_t adaptation_length_ = 0;  // steps of a tuning round
+  std::optional<Tuner> tuner_;
+  std::uint64_t tuning_length_ = 0;  // steps of a tuning round
   std::vector<Recorder*> recorders_;
 
   std::vector<ChainTotals> totals_;       // since the end of warm-up

@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-class BlockGibbs final : public Sampler {
+class BlockGibbs final : public Sampler, public Enumerable {
  public:
   static constexpr int kMostEnumerated = 16;  // hidden units of an exact transition matrix
 
@@ -22,6 +22,7 @@ class BlockGibbs final : public Sampler {
   Needs needs(const Target&) const override { return {false, false, false}; }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   // Throws UsageError for a target with more than kMostEnumerated hidden units.
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;

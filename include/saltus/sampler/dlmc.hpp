@@ -26,7 +26,7 @@ struct DlmcOptions {
   int window = 0;  // ordered levels: move at most this far; 0: anywhere
 };
 
-class Dlmc final : public Sampler {
+class Dlmc final : public Sampler, public Tunable, public Enumerable {
  public:
   // Throws UsageError for options that make no sense on this domain.
   Dlmc(const Domain& domain, const DlmcOptions& options);
@@ -41,11 +41,13 @@ class Dlmc final : public Sampler {
   bool carries(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
-  std::optional<Tuning> tuning() const override;
-  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+  const Tunable* tunable() const override { return *options_.adapt ? this : nullptr; }
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
   // log q_i(k | x) of every level k of every coordinate in double precision, coordinate after
   // coordinate (minus infinity outside the window). `domain` may be a truncated version of the one

@@ -26,7 +26,7 @@ struct DlpOptions {
   int window = 0;  // ordered levels: move at most this far; 0: anywhere
 };
 
-class Dlp final : public Sampler {
+class Dlp final : public Sampler, public Tunable, public Enumerable {
  public:
   // Throws UsageError for options that make no sense on this domain.
   Dlp(const Domain& domain, DlpOptions options);
@@ -42,13 +42,15 @@ class Dlp final : public Sampler {
   bool carries(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
   // Without an own acceptance rate DULA is tuned as DMALA, and its draws use half the step found:
   // the ratio that the paper uses throughout.
-  std::optional<Tuning> tuning() const override;
-  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+  const Tunable* tunable() const override { return *options_.adapt ? this : nullptr; }
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
   const Domain& domain() const { return domain_; }
   const DlpOptions& options() const { return options_; }

@@ -42,10 +42,6 @@ class Dsvgd final : public Sampler {
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
 
-  bool enumerable() const override { return false; }
-  void transition_matrix(const StateTable&, const When&, Rows<double>,
-                         std::span<double>) const override;
-
  private:
   DsvgdOptions options_;
 };

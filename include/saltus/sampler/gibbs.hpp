@@ -18,7 +18,7 @@ struct GibbsOptions {
   int updates = 1;  // of a block, in one step; 0: a sweep, as many as a pass has blocks
 };
 
-class Gibbs final : public Sampler {
+class Gibbs final : public Sampler, public Enumerable {
  public:
   // Throws UsageError for options that make no sense on this target.
   Gibbs(const Target& target, GibbsOptions options);
@@ -30,10 +30,12 @@ class Gibbs final : public Sampler {
   bool reversible() const override {
     return updates_ == 1 || options_.scan == GibbsOptions::Scan::random;
   }
+  std::string missing(const Target& target) const override;
   Needs needs(const Target& target) const override;
   bool carries(const Target& target) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   int phases(const Domain& domain) const override;
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;

@@ -27,7 +27,7 @@ struct GwgOptions {
   bool exact = false;  // differences of log p instead of what the score promises; one flip
 };
 
-class Gwg final : public Sampler {
+class Gwg final : public Sampler, public Tunable, public Enumerable {
  public:
   // Throws UsageError for options that make no sense on this domain.
   Gwg(const Domain& domain, const GwgOptions& options);
@@ -44,11 +44,13 @@ class Gwg final : public Sampler {
   void start(const Target& target, Tile& tile, Workspace& work) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
-  std::optional<Tuning> tuning() const override;
-  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+  const Tunable* tunable() const override { return options_.adapt ? this : nullptr; }
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
   const GwgOptions& options() const { return options_; }
 

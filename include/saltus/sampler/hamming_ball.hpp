@@ -10,7 +10,7 @@
 
 namespace saltus {
 
-class HammingBall final : public Sampler {
+class HammingBall final : public Sampler, public Enumerable {
  public:
   // Throws UsageError when a ball has too many states.
   HammingBall(const Domain& domain, int block = 10, int radius = 1);
@@ -19,10 +19,12 @@ class HammingBall final : public Sampler {
   std::vector<Parameter> parameters() const override;
   bool exact() const override { return true; }
   bool reversible() const override { return true; }  // every step's kernel is
+  std::string missing(const Target& target) const override;
   Needs needs(const Target& target) const override;
   bool carries(const Target& target) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   int phases(const Domain& domain) const override;
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;

@@ -1,24 +1,19 @@
 // Samplers by name, with their parameters as text: what the command line offers.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "saltus/sampler/sampler.hpp"
+#include "saltus/sampler/settings.hpp"
 
 namespace saltus {
-
-using Settings = std::map<std::string, std::string>;  // parameter -> value
 
 struct SamplerEntry {
   std::string name, summary;
   std::vector<std::string> parameters;
   std::unique_ptr<Sampler> (*make)(const Target& target, const Settings& settings);
-  // What the target lacks for this sampler, in words that complete "the sampler needs ..."; empty
-  // when it lacks nothing.
-  std::string (*missing)(const Target& target);
 };
 
 const std::vector<SamplerEntry>& sampler_entries();
@@ -26,12 +21,14 @@ const std::vector<SamplerEntry>& sampler_entries();
 // The names of the samplers that can serve the target.
 std::vector<std::string> samplers_for(const Target& target);
 
-// The same settings with the contents of files in place of their names, so that they stand on their
-// own in a checkpoint.
-Settings with_files_read(Settings settings);
+// The settings without which the sampler cannot be made for the target: a window where the levels
+// are unbounded.
+Settings plain_settings(const SamplerEntry& entry, const Target& target);
 
-// Throws UsageError, naming what is known, for an unknown sampler, one that the target cannot
-// serve, an unknown parameter or a value that does not fit.
+// The sampler of that name, or the Sequence of several: "dmala+gwg". A setting of a sequence goes
+// to the part that knows it; where several do, it is written PART.KEY ("dmala.window"; the second
+// part of one name is "dmala2"). Throws UsageError, naming what is known, for an unknown sampler,
+// one that the target cannot serve, an unknown or ambiguous parameter or a value that does not fit.
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& target,
                                       const Settings& settings);
 

@@ -22,7 +22,7 @@ struct RmalaOptions {
 };
 
 // For two-level targets with a relaxation (Target::relaxation).
-class Rmala final : public Sampler {
+class Rmala final : public Sampler, public Tunable {
  public:
   // Throws UsageError for options that make no sense.
   explicit Rmala(RmalaOptions options);
@@ -44,12 +44,9 @@ class Rmala final : public Sampler {
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
 
-  bool enumerable() const override { return false; }
-  void transition_matrix(const StateTable&, const When&, Rows<double>,
-                         std::span<double>) const override;
-
-  std::optional<Tuning> tuning() const override;
-  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+  const Tunable* tunable() const override { return *options_.adapt ? this : nullptr; }
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
  private:
   void propose(Tile& tile, Workspace& work, Rows<float> z, std::span<StepInfo> info) const;

@@ -16,7 +16,7 @@ struct RwmOptions {
   int window = 0;              // ordered levels: move at most this far; 0: anywhere
 };
 
-class Rwm final : public Sampler {
+class Rwm final : public Sampler, public Tunable, public Enumerable {
  public:
   // Throws UsageError for options that make no sense on this domain.
   Rwm(const Domain& domain, const RwmOptions& options);
@@ -31,11 +31,13 @@ class Rwm final : public Sampler {
   bool carries(const Target& target) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
-  std::optional<Tuning> tuning() const override;
-  std::unique_ptr<Sampler> tuned(double value, Phase phase) const override;
+  const Tunable* tunable() const override { return *options_.adapt ? this : nullptr; }
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
  private:
   struct Change;

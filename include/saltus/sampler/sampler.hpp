@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "saltus/core/philox.hpp"
+#include "saltus/sampler/enumerable.hpp"
+#include "saltus/sampler/tunable.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
-
-class StateTable;
 
 // A sampler's parameter as it is in force, for reports.
 struct Parameter {
@@ -45,6 +45,9 @@ struct StepInfo {
   std::uint32_t changed = 0;   // coordinates that did change
   bool accepted = true;
   bool nonfinite = false;  // logp or the acceptance ratio was not finite: rejected
+  // The tuned parameter that the step belongs to, a place in Tunable::tuning, or kNotTuned.
+  std::uint16_t tuning = 0;
+  static constexpr std::uint16_t kNotTuned = 0xFFFF;
 };
 
 // Evaluations of the target, counted per row; and, where a target can change single coordinates at
@@ -58,11 +61,16 @@ struct Workspace {
   Tile proposal;    // as large as the tile
   Scratch scratch;  // the target's
   Scratch own;      // the sampler's
+  Scratch parts;    // that of a sampler made of others, which use `own`
   std::uint64_t seed = 0;
   bool want_logp = true;  // the caller will read logp after this step
   Evaluations evaluations;
 
   At at(std::uint64_t step) { return {seed, step, scratch}; }
+  // The random numbers of row r in this step.
+  Stream stream(const Tile& tile, int r, Purpose purpose) const {
+    return {seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose};
+  }
 };
 
 class Sampler {
@@ -81,8 +89,9 @@ class Sampler {
   virtual bool reversible() const = 0;
 
   // What the target lacks for this sampler, in words that complete "the sampler needs ..."; empty
-  // when it lacks nothing. A run refuses a target that lacks something.
-  virtual std::string missing(const Target&) const { return {}; }
+  // when it lacks nothing. Nothing else says so: the registry and runs ask here. By default an
+  // exact sampler needs log p itself, because of its Metropolis test.
+  virtual std::string missing(const Target& target) const;
 
   // What must be there on entry to a step beside the states.
   struct Needs {
@@ -110,37 +119,22 @@ class Sampler {
   virtual void step(const Target& target, Tile& tile, Workspace& work,
                     std::span<StepInfo> info) const = 0;
 
-  // The exact probabilities T(x, y) of one transition between all states of a small space, and the
-  // expected acceptance probability of each state: what the conformance tests are made of. A
-  // sampler that visits coordinates in turn has a different kernel at each of `phases` consecutive
-  // steps; which one, may depend on the seed.
-  struct When {
-    std::uint64_t seed = 1, step = 0;
-  };
-  virtual int phases(const Domain&) const { return 1; }
-  virtual void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
-                                 std::span<double> acceptance) const = 0;
-  // False when there is no such matrix, because the chain lives on more than the states.
-  virtual bool enumerable() const { return true; }
-
   // Its draws are random. False for a deterministic flow of particles, of which an effective sample
   // size says nothing.
   virtual bool random() const { return true; }
 
-  // Tuning in warm-up. `tuning` is the tuned parameter on a scale on which a change by one matters
-  // about equally everywhere; larger means bolder. A sampler with nothing to tune has none.
-  struct Tuning {
-    double start, low, high;
-    double acceptance;                    // the mean acceptance probability to reach
-    const char* parameter = "step_size";  // what is tuned, for reports
-    // Far from 0 the value goes with the target's steepness itself, not with its logarithm: where
-    // that changes by orders of magnitude, so do the steps that tuning has to make.
-    bool proportional = false;
-  };
-  virtual std::optional<Tuning> tuning() const { return std::nullopt; }
-  // The sampler at a value of the tuned parameter, to be used in warm-up or, finally, for draws.
-  enum class Phase { warmup, draws };
-  virtual std::unique_ptr<Sampler> tuned(double value, Phase phase) const;
+  // What else it can do; null where it cannot. A sampler with nothing to tune is not tunable, and
+  // one whose chains live on more than the states is not enumerable.
+  virtual const Tunable* tunable() const { return nullptr; }
+  virtual const Enumerable* enumerable() const { return nullptr; }
 };
+
+// Throws UsageError when the target lacks something that the sampler needs.
+void require(const Sampler& sampler, const Target& target);
+
+// Before a step: evaluates what the sampler needs and an earlier step left stale. Returns what was
+// evaluated.
+Sampler::Needs make_ready(const Sampler& sampler, const Target& target, Tile& tile,
+                          Workspace& work);
 
 }  // namespace saltus

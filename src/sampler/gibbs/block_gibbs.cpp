@@ -25,8 +25,7 @@ struct Bits {
   // False when a log-odds is not a number.
   bool draw(int r, Purpose purpose, Rows<const float> log_odds, Symbol* out) const {
     const float none = 0;
-    const Stream stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                        purpose);
+    const Stream stream = work.stream(tile, r, purpose);
     return ops
         .propose_two_level({1.0f, &none, true}, log_odds.cols, zeros, log_odds[r], out, stream,
                            false)
@@ -167,7 +166,8 @@ void BlockGibbs::transition_matrix(const StateTable& table, const When&, Rows<do
 }
 
 std::string BlockGibbs::missing(const Target& target) const {
-  if (target.stochastic()) return "log p itself, not a mini-batch estimate of it";
+  const std::string lacks = Sampler::missing(target);
+  if (!lacks.empty()) return lacks;
   return target.hidden_units() ? "" : "hidden units given which the coordinates are independent";
 }
 
@@ -177,8 +177,7 @@ SamplerEntry block_gibbs_entry() {
           {},
           [](const Target&, const Settings&) -> std::unique_ptr<Sampler> {
             return std::make_unique<BlockGibbs>();
-          },
-          [](const Target& target) { return BlockGibbs().missing(target); }};
+          }};
 }
 
 }  // namespace saltus

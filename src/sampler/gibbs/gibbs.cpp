@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/gibbs/gibbs_colours.hpp"
 #include "sampler/gibbs/gibbs_scan.hpp"
 #include "sampler/gibbs/hamming_ball_draw.hpp"
-#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {
@@ -16,16 +16,12 @@ using Order = GibbsOptions::Scan;
 
 const std::vector<std::string> kScans = {"permutation", "systematic", "random", "colours"};
 
-void check_colours(const Target& target, const GibbsOptions& options) {
+void check_colours(const GibbsOptions& options) {
   if (options.block != 1) {
     throw UsageError("scan=colours draws single coordinates: leave out block");
   }
   if (options.updates != 0) {
     throw UsageError("scan=colours draws every coordinate once a step: updates must be 'sweep'");
-  }
-  if (!target.local_moves()) {
-    throw UsageError("sampler gibbs with scan=colours needs local moves, from which the groups " +
-                     ("follow, which the model " + target.name()) + " does not have");
   }
 }
 
@@ -45,9 +41,10 @@ Gibbs::Gibbs(const Target& target, GibbsOptions options) : options_(options) {
   const Domain& domain = target.domain();
   if (options_.block < 1) throw UsageError("block must be at least 1");
   if (options_.updates < 0) throw UsageError("updates must be at least 1");
-  if (domain.unbounded()) throw UsageError("Gibbs sampling needs finitely many levels");
-  if (by_colours()) check_colours(target, options_);
+  if (by_colours()) check_colours(options_);
   options_.block = std::min(options_.block, domain.dim());
+  updates_ = options_.updates ? options_.updates : scan_of(options_, domain).blocks();
+  if (!missing(target).empty()) return;  // refused by those who would use it
   const std::optional<int> largest = largest_ball(domain, options_.block, options_.block);
   if (!largest) {
     throw UsageError("a block of " + std::to_string(options_.block) +
@@ -55,7 +52,6 @@ Gibbs::Gibbs(const Target& target, GibbsOptions options) : options_(options) {
                      " combinations of levels; take a smaller block");
   }
   largest_ = *largest;
-  updates_ = options_.updates ? options_.updates : scan_of(options_, domain).blocks();
   if (by_colours() && !knows_groups(target))
     colours_ = in_colours(*target.local_moves(), domain.dim());
 }
@@ -76,6 +72,12 @@ std::vector<Parameter> Gibbs::parameters() const {
 const GibbsSweeps* Gibbs::sweeps_of(const Target& target) const {
   const bool serves = options_.block == 1 && options_.scan != Order::random;
   return serves && updates_ >= (target.domain().dim() + 1) / 2 ? target.gibbs_sweeps() : nullptr;
+}
+
+std::string Gibbs::missing(const Target& target) const {
+  const std::string lacks = missing_for_blocks(target);
+  if (!lacks.empty() || !by_colours() || target.local_moves()) return lacks;
+  return "local moves, from which the groups follow (scan=colours)";
 }
 
 Sampler::Needs Gibbs::needs(const Target& target) const {
@@ -103,9 +105,8 @@ void Gibbs::step(const Target& target, Tile& tile, Workspace& work,
     } else {
       std::int32_t* own_blocks = draws.room_for_blocks();
       for (int r = 0; r < tile.rows(); ++r) {
-        const Stream stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                            Purpose::scan);
-        scan.draw(stream, static_cast<std::uint32_t>(u * length), own_blocks + r * length);
+        scan.draw(work.stream(tile, r, Purpose::scan), static_cast<std::uint32_t>(u * length),
+                  own_blocks + r * length);
       }
       draws.draw({own_blocks, length, length}, static_cast<std::uint32_t>(u));
     }
@@ -158,8 +159,7 @@ SamplerEntry gibbs_entry() {
   return {"gibbs",
           "draws single coordinates or blocks from their conditional distributions: exact",
           {"block", "scan", "updates"},
-          make_gibbs,
-          missing_for_blocks};
+          make_gibbs};
 }
 
 }  // namespace saltus

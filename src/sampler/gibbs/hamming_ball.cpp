@@ -5,10 +5,10 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/gibbs/hamming_ball_draw.hpp"
 #include "sampler/gibbs/scan.hpp"
-#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {
@@ -28,7 +28,7 @@ std::unique_ptr<Sampler> make_hamming_ball(const Target& target, const Settings&
 HammingBall::HammingBall(const Domain& domain, int block, int radius)
     : block_(std::min(block, domain.dim())), radius_(std::min(radius, block_)) {
   if (block < 1 || radius < 1) throw UsageError("block and radius must be at least 1");
-  if (domain.unbounded()) throw UsageError("a Hamming ball needs finitely many levels");
+  if (domain.unbounded()) return;  // refused by `missing`
   const std::optional<int> largest = largest_ball(domain, block_, radius_);
   if (!largest) {
     throw UsageError("a Hamming ball of radius " + std::to_string(radius_) + " over a block of " +
@@ -40,6 +40,10 @@ HammingBall::HammingBall(const Domain& domain, int block, int radius)
 
 std::vector<Parameter> HammingBall::parameters() const {
   return {{"block", std::int64_t{block_}}, {"radius", std::int64_t{radius_}}};
+}
+
+std::string HammingBall::missing(const Target& target) const {
+  return missing_for_blocks(target);
 }
 
 Sampler::Needs HammingBall::needs(const Target& target) const {
@@ -107,8 +111,7 @@ SamplerEntry hamming_ball_entry() {
   return {"hamming_ball",
           "draws a block of coordinates from a Hamming ball around it: exact",
           {"block", "radius"},
-          make_hamming_ball,
-          missing_for_blocks};
+          make_hamming_ball};
 }
 
 }  // namespace saltus

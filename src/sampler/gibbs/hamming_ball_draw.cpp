@@ -103,7 +103,7 @@ std::int32_t* BallDraws::room_for_blocks() {
 }
 
 Stream BallDraws::stream(int r, Purpose purpose) const {
-  return Stream(work_.seed, tile_.first_chain + static_cast<std::uint32_t>(r), tile_.step, purpose);
+  return work_.stream(tile_, r, purpose);
 }
 
 LocalRow BallDraws::local_row(int r) const {

@@ -28,7 +28,7 @@ inline constexpr int kMostInBall = 1 << 20;
 // when it is above kMostInBall.
 std::optional<int> largest_ball(const Domain& domain, int block, int radius);
 
-// What a target lacks for draws of blocks; see SamplerEntry::missing.
+// What a target lacks for draws of blocks; see Sampler::missing.
 std::string missing_for_blocks(const Target& target);
 
 // The draws of one step. Uses slots 0 to 5 and 7 of the sampler's memory.

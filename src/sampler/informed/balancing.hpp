@@ -5,7 +5,7 @@
 
 #include "ops/scalar_math.hpp"
 #include "saltus/sampler/balancing.hpp"
-#include "sampler/settings.hpp"
+#include "saltus/sampler/settings.hpp"
 
 namespace saltus {
 

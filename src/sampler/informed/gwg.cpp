@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
 #include "sampler/informed/informed_flips.hpp"
-#include "sampler/settings.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -96,25 +96,17 @@ void Gwg::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
 }
 
 // On a scale on which flips double with every 1.4: the acceptance rate falls about linearly there.
-std::optional<Sampler::Tuning> Gwg::tuning() const {
-  if (!options_.adapt) return std::nullopt;
+std::vector<Tuning> Gwg::tuning() const {
   const double high = 2 * std::log(domain_.dim());
-  return Tuning{std::min(2 * std::log(options_.flips), high), 0, high, 0.574, "flips"};
+  return {{std::min(2 * std::log(options_.flips), high), 0, high, 0.574, "flips"}};
 }
 
-std::unique_ptr<Sampler> Gwg::tuned(double value, Phase) const {
+std::unique_ptr<Sampler> Gwg::tuned(std::span<const double> value, Phase) const {
   GwgOptions options = options_;
-  options.flips = std::clamp(static_cast<int>(std::lround(std::exp(value / 2))), 1, domain_.dim());
+  options.flips =
+      std::clamp(static_cast<int>(std::lround(std::exp(value[0] / 2))), 1, domain_.dim());
   return std::make_unique<Gwg>(domain_, options);
 }
-
-namespace {
-
-std::string missing_for_test(const Target& target) {
-  return target.stochastic() ? "log p itself, not a mini-batch estimate of it" : "";
-}
-
-}  // namespace
 
 SamplerEntry gwg_entry() {
   return {"gwg",
@@ -127,8 +119,7 @@ SamplerEntry gwg_entry() {
             options.balancing = balancing_setting(settings);
             options.window = integer_setting(settings, "window").value_or(0);
             return std::make_unique<Gwg>(target.domain(), options);
-          },
-          missing_for_test};
+          }};
 }
 
 SamplerEntry locally_balanced_entry() {
@@ -141,8 +132,7 @@ SamplerEntry locally_balanced_entry() {
             options.balancing = balancing_setting(settings);
             options.window = integer_setting(settings, "window").value_or(0);
             return std::make_unique<Gwg>(target.domain(), options);
-          },
-          missing_for_test};
+          }};
 }
 
 }  // namespace saltus

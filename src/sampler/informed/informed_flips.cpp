@@ -1,7 +1,6 @@
 #include "sampler/informed/informed_flips.hpp"
 
-#include "saltus/sampler/metropolis.hpp"
-#include "sampler/proposal.hpp"
+#include "saltus/sampler/proposal.hpp"
 
 namespace saltus {
 
@@ -63,7 +62,7 @@ SiteWeights InformedFlips::other_weights(Workspace& work) const {
 
 bool InformedFlips::draw_sites(const Tile& tile, int r, Workspace& work,
                                FlipProposal& proposal) const {
-  const Stream stream = stream_of(tile, r, work, Purpose::propose);
+  const Stream stream = work.stream(tile, r, Purpose::propose);
   proposal.sites = proposal.sites.first(static_cast<std::size_t>(choice_.count(stream)));
   SiteWeights weights = weights_of(tile, r);
   proposal.log_forward = choice_.draw(weights, stream, proposal.sites);
@@ -113,7 +112,7 @@ void InformedFlips::step_tile(Tile& tile, Workspace& work, std::span<StepInfo> i
     FlipProposal& p = all[static_cast<std::size_t>(r)];
     std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
     if (!draw_sites(tile, r, work, p)) continue;
-    change_sites(levels_, tile.x[r], stream_of(tile, r, work, Purpose::level), room, p,
+    change_sites(levels_, tile.x[r], work.stream(tile, r, Purpose::level), room, p,
                  estimate(tile.x[r], tile.score[r]));
     for (const SiteChange& c : p.changes) y.x[r][c.site] = c.to;
   }
@@ -127,9 +126,7 @@ void InformedFlips::step_tile(Tile& tile, Workspace& work, std::span<StepInfo> i
     const double log_ratio =
         y.logp[r] - tile.logp[r] - p.log_forward +
         log_backward(choice_, levels_, weights, p, room, estimate(y.x[r], y.score[r]));
-    const double u = stream_of(tile, r, work, Purpose::accept).uniform();
-    if (!metropolis(log_ratio, u, done)) continue;
-    keep_proposal(tile, y, r);
+    if (!test_proposal(log_ratio, tile, r, work, done)) continue;
     std::copy_n(weights.log_weights().data(), own_size(), tile.own[r]);
   }
 }

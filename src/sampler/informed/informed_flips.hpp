@@ -15,11 +15,6 @@
 
 namespace saltus {
 
-// Numbers of one row in the tile: a step's random numbers for one purpose.
-inline Stream stream_of(const Tile& tile, int r, const Workspace& work, Purpose purpose) {
-  return {work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose};
-}
-
 // What `metropolis` turns into a counted rejection.
 inline constexpr double kNoProposal = std::numeric_limits<double>::quiet_NaN();
 

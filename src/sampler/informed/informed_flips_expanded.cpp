@@ -89,7 +89,7 @@ void InformedFlips::propose_expanded(const Tile& tile, Workspace& work, std::spa
     const auto differences = [&](int i, LevelWeights::Range range, double* out) {
       differences_of(range, tile.x[r][i], logp + r * others, tile.logp[r], out);
     };
-    change_sites(levels_, tile.x[r], stream_of(tile, r, work, Purpose::level), level_room(work), p,
+    change_sites(levels_, tile.x[r], work.stream(tile, r, Purpose::level), level_room(work), p,
                  differences);
     std::copy_n(tile.x[r], tile.x.cols, y[r]);
     for (const SiteChange& c : p.changes) y[r][c.site] = c.to;
@@ -112,7 +112,7 @@ void InformedFlips::step_expanded(Tile& tile, Workspace& work, std::span<StepInf
     const double log_ratio =
         expanded.logp(r) - tile.logp[r] - p.log_forward +
         log_backward(choice_, levels_, weights, p, room, expanded.differences(r));
-    const double u = stream_of(tile, r, work, Purpose::accept).uniform();
+    const double u = work.stream(tile, r, Purpose::accept).uniform();
     if (!metropolis(log_ratio, u, done)) continue;
     for (const SiteChange& c : p.changes) tile.x[r][c.site] = c.to;
     std::copy_n(weights.log_weights().data(), own_size(), tile.own[r]);

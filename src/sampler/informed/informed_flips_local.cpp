@@ -1,8 +1,7 @@
 // The step in place: a row is moved, and put back from saved values when the test rejects. Never by
 // moving back, which would leave rounding behind.
-#include "saltus/sampler/metropolis.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "sampler/informed/informed_flips.hpp"
-#include "sampler/proposal.hpp"
 
 namespace saltus {
 namespace {
@@ -189,14 +188,14 @@ void InformedFlips::step_local(Tile& tile, Workspace& work, std::span<StepInfo> 
     }
     LocalStep local(*this, tile, r, work);
     double* room = level_room(work);
-    change_sites(levels_, tile.x[r], stream_of(tile, r, work, Purpose::level), room, p,
+    change_sites(levels_, tile.x[r], work.stream(tile, r, Purpose::level), room, p,
                  local.differences());
     done.proposed = static_cast<std::uint32_t>(p.changes.size());
     const double difference = local.move(p.changes);
     const double log_ratio =
         difference - p.log_forward +
         log_backward(choice_, levels_, local.weights(), p, room, local.differences());
-    if (metropolis(log_ratio, stream_of(tile, r, work, Purpose::accept).uniform(), done)) {
+    if (metropolis(log_ratio, tile, r, work, done)) {
       tile.logp[r] += difference;
     } else {
       local.undo(p.changes);

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
 #include "sampler/informed/informed_flips.hpp"
-#include "sampler/settings.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -136,17 +136,16 @@ void Pas::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
 
 // On the scale of Gwg. Beyond half of the coordinates the mean number of flips no longer grows,
 // unless it is fixed.
-std::optional<Sampler::Tuning> Pas::tuning() const {
-  if (!*options_.adapt) return std::nullopt;
+std::vector<Tuning> Pas::tuning() const {
   const double most = options_.fixed ? sites_ : (sites_ + 1) / 2;
   const double high = 2 * std::log(std::max(1.0, most));
-  return Tuning{std::min(2 * std::log(*options_.flips), high), 0, high, 0.574, "flips"};
+  return {{std::min(2 * std::log(*options_.flips), high), 0, high, 0.574, "flips"}};
 }
 
-std::unique_ptr<Sampler> Pas::tuned(double value, Phase) const {
+std::unique_ptr<Sampler> Pas::tuned(std::span<const double> value, Phase) const {
   PasOptions options = options_;
   options.flips =
-      std::clamp(static_cast<int>(std::lround(std::exp(value / 2))), 1, std::max(1, sites_));
+      std::clamp(static_cast<int>(std::lround(std::exp(value[0] / 2))), 1, std::max(1, sites_));
   return std::make_unique<Pas>(domain_, options);
 }
 
@@ -162,9 +161,6 @@ SamplerEntry pas_entry() {
             options.balancing = balancing_setting(settings);
             options.window = integer_setting(settings, "window").value_or(0);
             return std::make_unique<Pas>(target.domain(), options);
-          },
-          [](const Target& target) -> std::string {
-            return target.stochastic() ? "log p itself, not a mini-batch estimate of it" : "";
           }};
 }
 

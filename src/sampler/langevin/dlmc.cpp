@@ -6,10 +6,9 @@
 
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/sampler/metropolis.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
-#include "sampler/proposal.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -52,15 +51,14 @@ std::vector<Parameter> Dlmc::parameters() const {
 
 // The number of changes grows like tau while it is small; once all of nu is reached the acceptance
 // rate no longer falls, and tau may stay at its upper end.
-std::optional<Sampler::Tuning> Dlmc::tuning() const {
-  if (!*options_.adapt) return std::nullopt;
+std::vector<Tuning> Dlmc::tuning() const {
   const double low = scale_of_tau(kLeastTau), high = scale_of_tau(kMostTau);
-  return Tuning{std::clamp(scale_of_tau(step_size_), low, high), low, high, 0.574};
+  return {{std::clamp(scale_of_tau(step_size_), low, high), low, high, 0.574}};
 }
 
-std::unique_ptr<Sampler> Dlmc::tuned(double value, Phase) const {
+std::unique_ptr<Sampler> Dlmc::tuned(std::span<const double> value, Phase) const {
   DlmcOptions options = options_;
-  options.step_size = tau_of_scale(value);
+  options.step_size = tau_of_scale(value[0]);
   return std::make_unique<Dlmc>(domain_, options);
 }
 
@@ -342,23 +340,17 @@ void Dlmc::step(const Target& target, Tile& tile, Workspace& work, std::span<Ste
                   work.own.get<double>(0, 2 * static_cast<std::size_t>(candidates))};
   double* log_q = work.own.get<double>(1, static_cast<std::size_t>(rows));
   Tile& y = work.proposal;
-  const auto stream = [&](int r, Purpose purpose) {
-    return Stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose);
-  };
   for (int r = 0; r < rows; ++r) {
     const Pass::Proposed p =
-        pass.propose(tile.x[r], tile.score[r], y.x[r], stream(r, Purpose::propose));
+        pass.propose(tile.x[r], tile.score[r], y.x[r], work.stream(tile, r, Purpose::propose));
     log_q[r] = p.log_q;
     info[static_cast<std::size_t>(r)].proposed = p.changes;
   }
   evaluate_proposals(target, tile, work, true);
   for (int r = 0; r < rows; ++r) {
-    StepInfo& done = info[static_cast<std::size_t>(r)];
     const double log_ratio =
         y.logp[r] - tile.logp[r] + pass.log_q(y.x[r], y.score[r], tile.x[r]) - log_q[r];
-    if (metropolis(log_ratio, stream(r, Purpose::accept).uniform(), done)) {
-      keep_proposal(tile, y, r);
-    }
+    test_proposal(log_ratio, tile, r, work, info[static_cast<std::size_t>(r)]);
   }
   ++tile.step;
 }
@@ -378,11 +370,7 @@ SamplerEntry dlmc_entry() {
   return {"dlmc",
           "discrete Langevin Monte Carlo: the heat kernel of a jump process: exact",
           {"step_size", "adapt", "form", "balancing", "window"},
-          make,
-          [](const Target& target) {
-            return std::string(target.stochastic() ? "log p itself, not a mini-batch estimate of it"
-                                                   : "");
-          }};
+          make};
 }
 
 }  // namespace saltus

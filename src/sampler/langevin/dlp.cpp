@@ -5,8 +5,7 @@
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/sampler/metropolis.hpp"
-#include "sampler/proposal.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -86,15 +85,14 @@ Sampler::Needs Dlp::needs(const Target& target) const {
   return {options_.adjust, true, target.cheap_near()};
 }
 
-std::optional<Sampler::Tuning> Dlp::tuning() const {
-  if (!*options_.adapt) return std::nullopt;
+std::vector<Tuning> Dlp::tuning() const {
   const double reach = domain_.kind() == Domain::Kind::categorical ? 1
                        : options_.window                           ? options_.window
                                                                    : domain_.max_levels() - 1;
   const double start = scale_of_penalty(unit() / step_size_);
   // Beyond `high` the distance term is negligible; there the acceptance rate no longer falls.
   const double high = scale_of_penalty(1e-3 / (reach * reach));
-  return Tuning{std::min(start, high), -1e4, high, 0.574, "step_size", true};
+  return {{std::min(start, high), -1e4, high, 0.574, "step_size", true}};
 }
 
 // What DULA takes where DMALA has been tuned to `penalty`: twice as much, the paper's ratio of step
@@ -106,9 +104,9 @@ double Dlp::unadjusted(double penalty) const {
   return std::max(penalty, 2 * penalty - std::log(domain_.max_levels() - 1.0));
 }
 
-std::unique_ptr<Sampler> Dlp::tuned(double value, Phase phase) const {
+std::unique_ptr<Sampler> Dlp::tuned(std::span<const double> value, Phase phase) const {
   DlpOptions options = options_;
-  double penalty = penalty_of_scale(value);
+  double penalty = penalty_of_scale(value[0]);
   if (phase == Phase::warmup) {
     options.adjust = true;
   } else if (!options.adjust) {
@@ -157,12 +155,9 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   const int rows = tile.rows();
   Tile& y = work.proposal;
   double* log_q = work.own.get<double>(1, static_cast<std::size_t>(rows));
-  const auto stream = [&](int r, Purpose purpose) {
-    return Stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose);
-  };
   for (int r = 0; r < rows; ++r) {
     const ops::Proposed p = pass.propose(tile.x[r], tile.score[r], y.x[r],
-                                         stream(r, Purpose::propose), options_.adjust);
+                                         work.stream(tile, r, Purpose::propose), options_.adjust);
     log_q[r] = p.log_q;
     info[static_cast<std::size_t>(r)] = {1.0, p.changes, p.changes, true, !p.finite};
   }
@@ -172,10 +167,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     for (int r = 0; r < rows; ++r) {
       const double log_ratio =
           y.logp[r] - tile.logp[r] + pass.log_q(y.x[r], y.score[r], tile.x[r]) - log_q[r];
-      if (metropolis(log_ratio, stream(r, Purpose::accept).uniform(),
-                     info[static_cast<std::size_t>(r)])) {
-        keep_proposal(tile, y, r);
-      }
+      test_proposal(log_ratio, tile, r, work, info[static_cast<std::size_t>(r)]);
     }
   } else {
     std::swap(tile.x.data, y.x.data);

@@ -1,8 +1,8 @@
 // DMALA and DULA by name.
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/dlp.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {
@@ -23,24 +23,17 @@ std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings
   return std::make_unique<Dlp>(target.domain(), std::move(options));
 }
 
-// The Metropolis test needs log p itself.
-std::string missing_for_dmala(const Target& target) {
-  return target.stochastic() ? "log p itself, not a mini-batch estimate of it" : "";
-}
-
 }  // namespace
 
 SamplerEntry dmala_entry() {
   return {"dmala", "discrete Langevin proposal with the Metropolis test: exact", kParameters,
-          [](const Target& t, const Settings& s) { return make_dlp(t, s, true); },
-          missing_for_dmala};
+          [](const Target& t, const Settings& s) { return make_dlp(t, s, true); }};
 }
 
 SamplerEntry dula_entry() {
   return {"dula",
           "discrete Langevin proposal, unadjusted: faster, with a bias that grows with step_size",
-          kParameters, [](const Target& t, const Settings& s) { return make_dlp(t, s, false); },
-          nothing_missing};
+          kParameters, [](const Target& t, const Settings& s) { return make_dlp(t, s, false); }};
 }
 
 }  // namespace saltus

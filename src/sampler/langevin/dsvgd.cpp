@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/surrogate.hpp"
 #include "sampler/langevin/dsvgd_direction.hpp"
-#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {
@@ -101,11 +100,6 @@ void Dsvgd::step(const Target& target, Tile& tile, Workspace& work,
   ++tile.step;
 }
 
-void Dsvgd::transition_matrix(const StateTable&, const When&, Rows<double>,
-                              std::span<double>) const {
-  throw std::logic_error("dsvgd moves particles in R^d: its states alone are no Markov chain");
-}
-
 SamplerEntry dsvgd_entry() {
   return {"dsvgd",
           "Stein variational descent of all chains as particles: deterministic, approximate",
@@ -116,8 +110,7 @@ SamplerEntry dsvgd_entry() {
                 number_setting(s, "learning_rate").value_or(options.learning_rate);
             options.temperature = number_setting(s, "temperature").value_or(options.temperature);
             return std::make_unique<Dsvgd>(options);
-          },
-          missing_for_relaxed};
+          }};
 }
 
 }  // namespace saltus

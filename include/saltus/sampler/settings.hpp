@@ -1,13 +1,14 @@
 // Parameters given as text, turned into values; what does not fit is a UsageError that names it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "saltus/sampler/registry.hpp"
-
 namespace saltus {
+
+using Settings = std::map<std::string, std::string>;  // parameter -> value
 
 std::optional<std::string> find_setting(const Settings& settings, const std::string& key);
 std::optional<double> number_setting(const Settings& settings, const std::string& key);
@@ -18,5 +19,9 @@ int choice_setting(const Settings& settings, const std::string& key,
                    const std::vector<std::string>& choices);
 // Numbers separated by commas, blanks or line ends.
 std::vector<double> list_setting(const Settings& settings, const std::string& key);
+
+// The same settings with the contents of files in place of their names, so that they stand on their
+// own in a checkpoint.
+Settings with_files_read(Settings settings);
 
 }  // namespace saltus

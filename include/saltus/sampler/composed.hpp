@@ -1,0 +1,59 @@
+// A sampler made of others, its parts: what Sequence and Mix share.
+//
+// A part has random numbers of its own: its seed follows from that of the run and its place. What
+// one part leaves stale another one evaluates, and what a part keeps per chain (Sampler::own_size)
+// is started afresh before each of its steps, because other parts may have moved the chain since.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "saltus/sampler/sampler.hpp"
+
+namespace saltus {
+
+class Composed : public Sampler, public Tunable, public Enumerable {
+ public:
+  using Parts = std::vector<std::shared_ptr<const Sampler>>;
+  const Parts& parts() const { return parts_; }
+
+  // Those of all parts, each as NAME.PARAMETER; the second part of one name is NAME2.
+  std::vector<Parameter> parameters() const override;
+  bool exact() const override;
+  bool reversible() const override;
+  std::string missing(const Target& target) const override;
+  Needs needs(const Target&) const override { return {false, false, false}; }
+  bool carries(const Target& target) const override;
+
+  const Tunable* tunable() const override;
+  std::vector<Tuning> tuning() const override;
+  std::unique_ptr<Sampler> tuned(std::span<const double> values, Phase phase) const override;
+  const Enumerable* enumerable() const override;
+
+ protected:
+  // Throws UsageError for no parts, or for one whose chains influence one another or move by a
+  // deterministic rule.
+  explicit Composed(Parts parts);
+
+  // The same sampler of other parts.
+  virtual std::unique_ptr<Sampler> with(Parts parts) const = 0;
+
+  std::size_t size() const { return parts_.size(); }
+  // The least common multiple of the parts' phases.
+  int phases_of_parts(const Domain& domain) const;
+  // One step of part `p`, to which it is number `own_step`, and its exact probabilities.
+  void step_part(std::size_t p, std::uint64_t own_step, const Target& target, Tile& tile,
+                 Workspace& work, std::span<StepInfo> info) const;
+  void matrix_of_part(std::size_t p, const StateTable& table, const When& when, Rows<double> matrix,
+                      std::span<double> acceptance) const;
+
+ private:
+  Parts parts_;
+};
+
+// NAME, NAME2, NAME3, ... for parts of the same name.
+std::vector<std::string> part_labels(std::span<const std::string> names);
+
+}  // namespace saltus

@@ -1,0 +1,165 @@
+#include "saltus/sampler/composed.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "saltus/core/error.hpp"
+#include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/proposal.hpp"
+
+namespace saltus {
+namespace {
+
+std::uint64_t seed_of_part(std::uint64_t seed, std::size_t part) {
+  const PhiloxBlock b = Stream(seed, kAllChains, part, Purpose::part).block(0);
+  return std::uint64_t{b[0]} << 32 | b[1];
+}
+
+std::vector<std::string> labels_of(const Composed::Parts& parts) {
+  std::vector<std::string> names;
+  for (const auto& part : parts) names.push_back(part->name());
+  return part_labels(names);
+}
+
+}  // namespace
+
+std::vector<std::string> part_labels(std::span<const std::string> names) {
+  std::map<std::string, int> seen;
+  std::vector<std::string> labels;
+  for (const std::string& name : names) {
+    const int count = ++seen[name];
+    labels.push_back(count == 1 ? name : name + std::to_string(count));
+  }
+  return labels;
+}
+
+Composed::Composed(Parts parts) : parts_(std::move(parts)) {
+  if (parts_.empty()) throw UsageError("a sampler made of others needs at least one part");
+  for (const auto& part : parts_) {
+    if (!part->interacting() && part->random()) continue;
+    throw UsageError("sampler " + part->name() +
+                     " moves all chains together by a deterministic rule: it cannot be combined "
+                     "with others");
+  }
+}
+
+std::vector<Parameter> Composed::parameters() const {
+  const std::vector<std::string> labels = labels_of(parts_);
+  std::vector<Parameter> list;
+  for (std::size_t p = 0; p < size(); ++p) {
+    for (Parameter& parameter : parts_[p]->parameters()) {
+      list.push_back({labels[p] + "." + parameter.name, std::move(parameter.value)});
+    }
+  }
+  return list;
+}
+
+bool Composed::exact() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->exact(); });
+}
+
+bool Composed::reversible() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->reversible(); });
+}
+
+std::string Composed::missing(const Target& target) const {
+  for (const auto& part : parts_) {
+    if (std::string lacks = part->missing(target); !lacks.empty()) return lacks;
+  }
+  return {};
+}
+
+bool Composed::carries(const Target& target) const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [&](const auto& p) { return p->carries(target); });
+}
+
+const Tunable* Composed::tunable() const {
+  const bool any =
+      std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->tunable(); });
+  return any ? this : nullptr;
+}
+
+std::vector<Tuning> Composed::tuning() const {
+  const std::vector<std::string> labels = labels_of(parts_);
+  std::vector<Tuning> all;
+  for (std::size_t p = 0; p < size(); ++p) {
+    if (!parts_[p]->tunable()) continue;
+    for (Tuning& tuning : parts_[p]->tunable()->tuning()) {
+      tuning.parameter = labels[p] + "." + tuning.parameter;
+      all.push_back(std::move(tuning));
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<Sampler> Composed::tuned(std::span<const double> values, Phase phase) const {
+  Parts parts = parts_;
+  for (auto& part : parts) {
+    const Tunable* tunable = part->tunable();
+    if (!tunable) continue;
+    const std::size_t count = tunable->tuning().size();
+    part = tunable->tuned(values.first(count), phase);
+    values = values.subspan(count);
+  }
+  return with(std::move(parts));
+}
+
+const Enumerable* Composed::enumerable() const {
+  const bool all =
+      std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->enumerable(); });
+  return all ? this : nullptr;
+}
+
+int Composed::phases_of_parts(const Domain& domain) const {
+  int phases = 1;
+  for (const auto& part : parts_) phases = std::lcm(phases, part->enumerable()->phases(domain));
+  return phases;
+}
+
+void Composed::matrix_of_part(std::size_t p, const StateTable& table, const When& when,
+                              Rows<double> matrix, std::span<double> acceptance) const {
+  parts_[p]->enumerable()->transition_matrix(table, {seed_of_part(when.seed, p), when.step}, matrix,
+                                             acceptance);
+}
+
+// Parts shed the rounding that they carry at fixed numbers of their own steps, which need not be
+// those of the others: all values are evaluated afresh here, too.
+void Composed::step_part(std::size_t p, std::uint64_t own_step, const Target& target, Tile& tile,
+                         Workspace& work, std::span<StepInfo> info) const {
+  const Sampler& part = *parts_[p];
+  const auto rows = static_cast<std::uint64_t>(tile.rows());
+  const std::uint64_t step = tile.step, seed = work.seed;
+  const auto dim = static_cast<std::uint64_t>(tile.x.cols);
+  if (step % std::max(kFreshSteps, dim) == 0) {
+    tile.logp_current = tile.score_current = tile.kept_current = false;
+  }
+  const Needs evaluated = make_ready(part, target, tile, work);
+  work.evaluations.gradient += evaluated.score ? rows : 0;
+  work.evaluations.logp += evaluated.logp ? rows : 0;
+  tile.step = own_step;
+  work.seed = seed_of_part(seed, p);
+  if (const int own = part.own_size(target); own > 0) {
+    const int stride = padded(own);
+    tile.own = {work.parts.get<float>(0, rows * static_cast<std::size_t>(stride)), tile.rows(), own,
+                stride};
+    part.start(target, tile, work);
+  }
+  part.step(target, tile, work, info);
+  tile.own = {};
+  tile.step = step + 1;
+  work.seed = seed;
+  std::size_t first = 0;
+  for (std::size_t before = 0; before < p; ++before) {
+    if (const Tunable* t = parts_[before]->tunable()) first += t->tuning().size();
+  }
+  for (StepInfo& done : info) {
+    if (!part.tunable()) done.tuning = StepInfo::kNotTuned;
+    if (done.tuning != StepInfo::kNotTuned) {
+      done.tuning = static_cast<std::uint16_t>(done.tuning + first);
+    }
+  }
+}
+
+}  // namespace saltus
