@@ -62,9 +62,9 @@ std::unique_ptr<Target> random_graph(int n, int degree) {
   return make_ising(n, couplings, uniform_numbers(static_cast<std::size_t>(n), -0.2, 0.2));
 }
 
-std::unique_ptr<Target> dense_spins(int n) {
+std::unique_ptr<Target> dense_spins(int n, double strength) {
   const auto pairs = static_cast<std::size_t>(n) * static_cast<std::size_t>(n - 1) / 2;
-  const double largest = std::sqrt(3.0 / n);  // standard deviation 1 / sqrt(n)
+  const double largest = strength * std::sqrt(3.0 / n);  // standard deviation 1 / sqrt(n)
   const std::vector<double> weights = uniform_numbers(pairs, -largest, largest);
   std::vector<Coupling> couplings;
   couplings.reserve(pairs);
@@ -110,9 +110,9 @@ std::unique_ptr<Target> poisson(int n) {
   return std::make_unique<Poisson>(uniform_numbers(static_cast<std::size_t>(n), 1, 20));
 }
 
-std::unique_ptr<Target> rbm(int visible, int hidden) {
+std::unique_ptr<Target> rbm(int visible, int hidden, double strength) {
   const auto inputs = static_cast<std::size_t>(visible), outputs = static_cast<std::size_t>(hidden);
-  const double largest = 0.1 * std::sqrt(3.0);  // standard deviation 0.1
+  const double largest = 0.1 * strength * std::sqrt(3.0);  // standard deviation 0.1
   return std::make_unique<Rbm>(uniform_numbers(inputs * outputs, -largest, largest),
                                uniform_numbers(inputs, -6, -0.5),
                                uniform_numbers(outputs, -0.3, 0.3));

@@ -13,8 +13,9 @@ std::unique_ptr<Target> lattice(int side);
 // Spins on a random graph in which nearly every site has `degree` (an even number of) neighbours;
 // couplings and fields uniform in +-0.2, the strength of the lattice's.
 std::unique_ptr<Target> random_graph(int n, int degree);
-// Spins that are all coupled to one another, each pair by a normal-sized number / sqrt(n).
-std::unique_ptr<Target> dense_spins(int n);
+// Spins that are all coupled to one another, each pair by a normal-sized number
+// times strength / sqrt(n).
+std::unique_ptr<Target> dense_spins(int n, double strength = 1);
 // Ordered levels on a ring, pulled towards the middle level.
 std::unique_ptr<Target> ordered_ring(int n, int levels);
 // Categorical levels on a square grid; equal neighbours are favoured.
@@ -22,8 +23,8 @@ std::unique_ptr<Target> potts_grid(int side, int levels);
 // Independent categorical coordinates: `positions` words from a vocabulary of `levels`.
 std::unique_ptr<Target> words(int positions, int levels);
 std::unique_ptr<Target> poisson(int n);
-// Bits of which, as in pictures of digits, about one in six is on; weights of size 0.1.
-std::unique_ptr<Target> rbm(int visible, int hidden);
+// Bits of which, as in pictures of digits, about one in six is on; weights of size 0.1 * strength.
+std::unique_ptr<Target> rbm(int visible, int hidden, double strength = 1);
 
 // Reproducible numbers, uniform in (low, high).
 std::vector<double> uniform_numbers(std::size_t count, double low, double high);

@@ -214,7 +214,7 @@ TEST(Rmala, TuningReachesTheAcceptanceGoal) {
       saltus::Run run(*target, make_sampler("rmala", *target, settings), plan);
       run.start();
       run.go();
-      EXPECT_NEAR(run.statistics().acceptance, 0.574, 0.05) << target->name();
+      EXPECT_NEAR(run.statistics().acceptance, 0.234, 0.05) << target->name();
       EXPECT_EQ(run.statistics().gradient_evaluations, 1);
       EXPECT_EQ(run.statistics().logp_evaluations, 1);
     }
