@@ -98,7 +98,7 @@ void expect_same_afresh(const Sampler& sampler, const Target& target) {
   SCOPED_TRACE(sampler.name());
   constexpr int kChains = 3;
   constexpr std::uint64_t kSteps = 300;
-  Ensemble kept(target, kChains, 0, 1, 5), fresh(target, kChains, 0, 1, 5);
+  Ensemble kept(target, kChains, kChains, 1, 5), fresh(target, kChains, kChains, 1, 5);
   kept.start_random();
   kept.evaluate();
   Watch one, many;

@@ -8,7 +8,6 @@
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/surrogate.hpp"
-#include "sampler/settings.hpp"
 
 namespace saltus {
 namespace {
