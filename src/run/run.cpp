@@ -39,7 +39,7 @@ class Run::Observer final : public StepObserver {
     }
     if (!draws_) {
       for (std::size_t r = 0; run_.tuner_ && r < info.size(); ++r) {
-        run_.tuner_->sums().add(tile.first_chain + r, info[r]);
+        run_.tuner_->sums().add(tile.first_slot + r, info[r]);
       }
       return;
     }

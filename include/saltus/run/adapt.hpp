@@ -41,10 +41,10 @@ class AcceptanceSums {
       : parameters_(parameters), sums_(static_cast<std::size_t>(chains) * parameters) {}
 
   void clear() { sums_.assign(sums_.size(), {}); }
-  // Called by the thread that runs the chain.
-  void add(std::size_t chain, const StepInfo& info) {
+  // Of the chain at a place; called by the thread that runs the chain.
+  void add(std::size_t slot, const StepInfo& info) {
     if (info.tuning >= parameters_) return;
-    Sum& sum = sums_[chain * parameters_ + info.tuning];
+    Sum& sum = sums_[slot * parameters_ + info.tuning];
     sum.acceptance += info.acceptance;
     ++sum.steps;
   }
@@ -58,7 +58,7 @@ class AcceptanceSums {
     std::uint64_t steps = 0;
   };
   std::size_t parameters_;
-  std::vector<Sum> sums_;  // by chain and parameter
+  std::vector<Sum> sums_;  // by place and parameter
 };
 
 // All tuned parameters of a sampler.

@@ -58,6 +58,7 @@ Tile rows_of(const Tile& tile, int first, int end) {
   some.x = part(tile.x), some.score = part(tile.score), some.kept = part(tile.kept);
   some.logp = tile.logp + first;
   some.first_chain += static_cast<std::uint32_t>(first);
+  some.first_slot += static_cast<std::uint32_t>(first);
   return some;
 }
 

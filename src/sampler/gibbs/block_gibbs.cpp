@@ -8,7 +8,7 @@
 #include "ops/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
-#include "saltus/sampler/metropolis.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {
@@ -56,10 +56,8 @@ void correct(const HiddenUnits& units, Rows<float> odds, const Tile& tile, Works
   for (int r = 0; r < rows; ++r) before[r] = sum_of_corrections(units, odds.row(r));
   units.hidden_log_odds(work.at(tile.step), {y.x.data, rows, y.x.cols, y.x.stride}, odds);
   for (int r = 0; r < rows; ++r) {
-    const Stream stream(work.seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step,
-                        Purpose::accept);
     const double log_ratio = sum_of_corrections(units, odds.row(r)) - before[r];
-    if (metropolis(log_ratio, stream.uniform(), info[static_cast<std::size_t>(r)])) continue;
+    if (metropolis(log_ratio, tile, r, work, info[static_cast<std::size_t>(r)])) continue;
     std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
   }
   work.evaluations.gradient += static_cast<std::uint64_t>(rows);
