@@ -34,27 +34,35 @@ void Adaptation::restore(ByteReader& in) {
   sum_ = in.get<double>();
 }
 
-double AcceptanceSums::mean(std::size_t parameter) const {
-  Sum all;
+double AcceptanceSums::mean(std::size_t parameter, Reduction* reduction) const {
+  std::vector<double> values;  // acceptance and steps of each chain
   for (std::size_t k = parameter; k < sums_.size(); k += parameters_) {
-    all.acceptance += sums_[k].acceptance;
-    all.steps += sums_[k].steps;
+    values.push_back(sums_[k].acceptance);
+    values.push_back(sums_[k].steps);
   }
-  const double chains = static_cast<double>(sums_.size() / parameters_);
-  return all.acceptance / chains / (static_cast<double>(all.steps) / chains);
+  if (reduction) values = reduction->gather(values);
+  Sum all;
+  for (std::size_t k = 0; k < values.size(); k += 2) {
+    all.acceptance += values[k];
+    all.steps += values[k + 1];
+  }
+  const auto chains = static_cast<double>(values.size() / 2);
+  return all.acceptance / chains / (all.steps / chains);
 }
 
-Tuner::Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds)
+Tuner::Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds,
+             Reduction* reduction)
     : original_(std::move(sampler)),
       sums_(chains, original_->tunable()->tuning().size()),
-      rounds_(rounds) {
+      rounds_(rounds),
+      reduction_(reduction) {
   for (const Tuning& tuning : original_->tunable()->tuning()) adaptations_.emplace_back(tuning);
 }
 
 void Tuner::end_round() {
   ++done_;
   for (std::size_t k = 0; k < adaptations_.size(); ++k) {
-    const double acceptance = sums_.mean(k);
+    const double acceptance = sums_.mean(k, reduction_);
     if (!std::isnan(acceptance)) adaptations_[k].update(acceptance, 2 * done_ > rounds_);
   }
   sums_.clear();

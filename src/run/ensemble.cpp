@@ -330,22 +330,6 @@ void Ensemble::forget_values(Group& group) {
   }
 }
 
-// Evaluates what the sampler needs and an earlier one left behind. The model's score, which a
-// tempered row caches, goes with the score.
-void Ensemble::make_ready(const Sampler& sampler, Storage& storage, Workspace& work) const {
-  Tile& tile = storage.tile;
-  const Sampler::Needs needs = sampler.needs(storage.target());
-  const bool logp = needs.logp && !tile.logp_current, score = needs.score && !tile.score_current,
-             kept = (needs.kept && !tile.kept_current) || (score && storage.tempered);
-  if (!logp && !score && !kept) return;
-  storage.target().evaluate_kept(work.at(tile.step), tile.x, logp ? tile.logp : nullptr,
-                                 score || (kept && storage.tempered) ? tile.score : Rows<float>{},
-                                 kept ? tile.kept : Rows<float>{});
-  tile.logp_current |= logp;
-  tile.score_current |= score || (kept && storage.tempered);
-  tile.kept_current |= kept;
-}
-
 namespace {
 
 // Passes steps on with the places of a group that is not the first.
@@ -417,7 +401,7 @@ void Ensemble::advance(std::span<const Sampler* const> samplers, std::uint64_t s
     Tile& tile = storage.tile;
     const std::span info(thread.info.data(), at(tile.rows()));
     const Target& target = storage.target();
-    make_ready(*samplers[g], storage, thread.work);
+    make_ready(*samplers[g], target, tile, thread.work);
     if (start[g]) samplers[g]->start(target, tile, thread.work);
     for (std::uint64_t k = 0; k < steps; ++k) {
       thread.work.want_logp = observer.wants_logp(k);
@@ -475,7 +459,7 @@ void Ensemble::anneal_tile(Storage& storage, ThreadWorkspace& thread, const Samp
     }
     storage.change_beta(betas[k + 1], thread.ratios);
     if (k + 2 == betas.size() && schedule.stop_short) break;
-    make_ready(sampler, storage, work);
+    make_ready(sampler, storage.target(), tile, work);
     if (tile.own) sampler.start(storage.target(), tile, work);  // its values depend on beta
     for (int s = 0; s < schedule.steps_per_beta; ++s) {
       work.want_logp = s + 1 == schedule.steps_per_beta;

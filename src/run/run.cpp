@@ -66,8 +66,9 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
     : target_(target),
       original_(std::move(sampler)),
       plan_(plan),
-      ensemble_(target, plan.chains, original_->interacting() ? plan.chains : plan.tile,
-                plan.threads, plan.seed),
+      ensemble_({{&target, plan.chains}},
+                {plan.seed, plan.threads, original_->interacting() ? plan.chains : plan.tile,
+                 plan.first_chain}),
       totals_(static_cast<std::size_t>(plan.chains)),
       round_acceptance_(static_cast<std::size_t>(plan.chains)) {
   if (plan_.thin < 1) throw UsageError("thin must be at least 1");
@@ -80,7 +81,8 @@ Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& 
   }
   if (original_->tunable() && plan_.warmup > 0) {
     tuning_length_ = std::clamp<std::uint64_t>(plan_.warmup / kTuningRounds, 1, kTuningSteps);
-    tuner_.emplace(original_, plan_.chains, (plan_.warmup + tuning_length_ - 1) / tuning_length_);
+    tuner_.emplace(original_, plan_.chains, (plan_.warmup + tuning_length_ - 1) / tuning_length_,
+                   plan_.reduction);
     current_ = tuner_->sampler(Tunable::Phase::warmup);
   } else {
     current_ = original_;

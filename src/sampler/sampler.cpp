@@ -21,12 +21,13 @@ Sampler::Needs make_ready(const Sampler& sampler, const Target& target, Tile& ti
   const Sampler::Needs stale{needs.logp && !tile.logp_current, needs.score && !tile.score_current,
                              needs.kept && !tile.kept_current};
   if (!stale.logp && !stale.score && !stale.kept) return stale;
+  // Kept values that go with a score (Tempered) must be of the same states.
+  const bool kept = tile.kept && (stale.kept || stale.score);
   target.evaluate_kept(work.at(tile.step), tile.x, stale.logp ? tile.logp : nullptr,
-                       stale.score ? tile.score : Rows<float>{},
-                       stale.kept ? tile.kept : Rows<float>{});
+                       stale.score ? tile.score : Rows<float>{}, kept ? tile.kept : Rows<float>{});
   tile.logp_current |= stale.logp;
   tile.score_current |= stale.score;
-  tile.kept_current |= stale.kept;
+  tile.kept_current |= kept;
   return stale;
 }
 

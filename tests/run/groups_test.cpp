@@ -5,11 +5,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
-#include "saltus/run/batch_means.hpp"
-#include "saltus/run/draw_spool.hpp"
 #include "saltus/run/ensemble.hpp"
-#include "saltus/run/moments.hpp"
-#include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/rbm.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "saltus/core/bytes.hpp"
+#include "saltus/run/reduction.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {
@@ -48,14 +49,13 @@ class AcceptanceSums {
     sum.acceptance += info.acceptance;
     ++sum.steps;
   }
-  // Over all chains, in their order, so that it never depends on which thread ran which chain; NaN
-  // when no step belongs to the parameter.
-  double mean(std::size_t parameter) const;
+  // Over all chains, of all parts of the run, in their order, so that it never depends on which
+  // thread or part ran which chain; NaN when no step belongs to the parameter.
+  double mean(std::size_t parameter, Reduction* reduction = nullptr) const;
 
  private:
   struct Sum {
-    double acceptance = 0;
-    std::uint64_t steps = 0;
+    double acceptance = 0, steps = 0;
   };
   std::size_t parameters_;
   std::vector<Sum> sums_;  // by place and parameter
@@ -65,7 +65,8 @@ class AcceptanceSums {
 class Tuner {
  public:
   // The sampler must be tunable; `rounds` are planned.
-  Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds);
+  Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds,
+        Reduction* reduction);
 
   AcceptanceSums& sums() { return sums_; }
   // Updates all parameters from the sums, and clears them.
@@ -81,6 +82,7 @@ class Tuner {
   std::vector<Adaptation> adaptations_;
   AcceptanceSums sums_;
   std::uint64_t rounds_, done_ = 0;
+  Reduction* reduction_;
 };
 
 }  // namespace saltus

@@ -114,7 +114,6 @@ class Ensemble {
   template <class Work>
   void for_tiles(const Work& work);
 
-  void make_ready(const Sampler& sampler, Storage& storage, Workspace& work) const;
   void anneal_tile(Storage& storage, ThreadWorkspace& thread, const Sampler& sampler,
                    const Schedule& schedule, const Annealed& out) const;
   void log_ratios(Storage& storage, Workspace& work, std::span<double> out) const;

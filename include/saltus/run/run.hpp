@@ -11,18 +11,21 @@
 #include "saltus/run/adapt.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/run/recorder.hpp"
+#include "saltus/run/reduction.hpp"
 
 namespace saltus {
 
 struct RunPlan {
-  int chains = 4;
-  std::uint64_t warmup = 1000;  // steps
-  std::uint64_t draws = 10000;  // of each chain
-  std::uint64_t thin = 1;       // steps per draw
+  int chains = 4;                 // of this run
+  std::uint32_t first_chain = 0;  // the name of the first of them, on which its draws depend
+  std::uint64_t warmup = 1000;    // steps
+  std::uint64_t draws = 10000;    // of each chain
+  std::uint64_t thin = 1;         // steps per draw
   std::uint64_t seed = 1;
-  int threads = 0;              // 0: all cores; never changes a draw
-  int tile = 0;                 // chains advanced together; 0: what the target prefers
-  double round_seconds = 0.05;  // about how long a round takes; never changes a draw
+  int threads = 0;                 // 0: all cores; never changes a draw
+  int tile = 0;                    // chains advanced together; 0: what the target prefers
+  double round_seconds = 0.05;     // about how long a round takes; never changes a draw
+  Reduction* reduction = nullptr;  // joins this run with others that have other chains of the same
 };
 
 // Sums over the steps after warm-up of all chains.

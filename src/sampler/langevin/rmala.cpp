@@ -12,8 +12,8 @@
 namespace saltus {
 namespace {
 
-// The gradient is that of a surrogate, which says little about far moves: as for a random walk, bold
-// proposals pay (docs/samplers.md has the measurement).
+// The gradient is that of a surrogate, which says little about far moves: as for a random walk,
+// bold proposals pay (docs/samplers.md has the measurement).
 constexpr double kAcceptance = 0.234;
 constexpr double kStartStep = 0.001, kSmallestStep = 1e-10, kLargestStep = 10;
 
