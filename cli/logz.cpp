@@ -4,18 +4,17 @@
 
 #include <bit>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/progress.hpp"
 #include "cli/run_control.hpp"
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
@@ -26,7 +25,6 @@
 #include "reproduce/data/ebm_images.hpp"
 #include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/exact.hpp"
 #include "saltus/io/data_file.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/learn/ebm_learning.hpp"
@@ -34,12 +32,11 @@
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/version.hpp"
+#include "service/exact_work.hpp"
 
 namespace saltus::cli {
 namespace {
 
-// State evaluations times coordinates up to which the exact answer is computed.
-constexpr double kExactWork = 1e9;
 // An estimate that rests on fewer chains than this, and on less than half of them, has no
 // trustworthy standard error.
 constexpr double kFewChains = 10;
@@ -156,33 +153,15 @@ std::optional<TestData> test_of(const LogzRequest& request, const Target& target
   }
 }
 
-// A line on the terminal that says how far the work is; silent elsewhere.
-class StageLine {
- public:
-  explicit StageLine(double time_limit) : time_limit_(time_limit) {}
-  bool operator()(const AisStatus& status) {
-    const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
-                            "annealing from the model"};
-    line_.show(
-        fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done));
-    return !signal_seen() && !out_of_time();
-  }
-  bool out_of_time() const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    return time_limit_ > 0 && passed.count() >= time_limit_;
-  }
-  void clear() { line_.clear(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double time_limit_;
-  StatusLine line_;
-};
+std::string line_of(const AisStatus& status) {
+  const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
+                          "annealing from the model"};
+  return fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done);
+}
 
 std::optional<double> exact_log_z(const Target& target, int threads) {
-  const Domain& domain = target.domain();
-  if (!domain.states(static_cast<std::uint64_t>(kExactWork / domain.dim()))) return std::nullopt;
-  return exact_answer(target, threads).log_z;
+  const std::optional<ExactAnswer> answer = affordable_exact_answer(target, threads);
+  return answer ? std::optional(answer->log_z) : std::nullopt;
 }
 
 std::vector<std::string> warnings_of(const AisResult& r) {
@@ -283,10 +262,7 @@ void print_likelihood(const TestData& test, const AisResult& r) {
 void print_report(const LogzReport& report) {
   const AisResult& r = report.result;
   const AnnealingPlan& plan = report.request.plan.annealing;
-  std::string parameters;
-  for (const Parameter& p : r.parameters) {
-    parameters += (parameters.empty() ? "" : ", ") + parameter_text(p);
-  }
+  const std::string parameters = parameters_text(r.parameters);
   show("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
        report.target.name(), shape_text(report.target.shape()), report.request.sampler, parameters,
        with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(plan.betas.size()),
@@ -370,21 +346,18 @@ void save(const AisRun& run, const std::string& file, const std::string& descrip
 bool estimate(AisRun& run, const LogzRequest& request, const std::string& description) {
   const std::string& file = request.checkpoint;
   if (!request.resume.empty()) restore(run, request.resume, description);
-  StageLine line(request.time_limit);
-  auto saved = std::chrono::steady_clock::now();
-  catch_interrupts();
-  const bool complete = run.go([&](const AisStatus& status) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!file.empty() &&
-        std::chrono::duration<double>(now - saved).count() > request.checkpoint_every) {
-      save(run, file, description);
-      saved = now;
-    }
-    return line(status);
-  });
-  line.clear();
-  stop_catching_interrupts();
-  if (!file.empty()) save(run, file, description);
+  std::function<void()> saving;
+  if (!file.empty()) saving = [&] { save(run, file, description); };
+  const auto go = [&] {
+    Progress progress(Progress::Elsewhere::nothing);
+    Pacer pacer(request.checkpoint_every, request.time_limit, saving);
+    return run.go([&](const AisStatus& status) {
+      const bool wanted = progress.show(line_of(status));
+      return pacer.next() && wanted;
+    });
+  };
+  const bool complete = go();
+  if (saving) saving();
   if (complete) return true;
   say("Stopped before there was an estimate.{}\n",
       file.empty() ? " Give --checkpoint FILE to be able to continue."

@@ -8,7 +8,9 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "core/printable.hpp"
+#include "saltus/compare/race.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/io/model_file.hpp"
 #include "saltus/version.hpp"
 
 namespace {
@@ -83,10 +85,16 @@ int main(int argc, char** argv) {
     return complain(e.what(), usage);
   } catch (const EndError& e) {
     return complain(e.what(), e.status, e.advice);
+  } catch (const NoExactSampler& e) {
+    return complain(std::string(e.what()) + ": name one with --sampler", usage);
   } catch (const UsageError& e) {
     return complain(e.what(), usage);
+  } catch (const StartError& e) {
+    return complain(std::string(e.what()) + " (saltus sample --init FILE)", data);
   } catch (const DataError& e) {
     return complain(e.what(), data);
+  } catch (const NoModel& e) {
+    return complain(std::string(e.what()) + " ('saltus models' lists the built-in ones)", no_input);
   } catch (const FileError& e) {
     return complain(e.what(), e.writing ? cannot_create : no_input);
   } catch (const OutputError& e) {

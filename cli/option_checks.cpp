@@ -28,4 +28,19 @@ std::uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
+bool was_given(const CLI::App& command, const char* option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  return found && found->count() > 0;
+}
+
+void refuse_settled(const CLI::App& command, std::initializer_list<const char*> options,
+                    const std::string& where) {
+  for (const char* option : options) {
+    if (was_given(command, option)) {
+      throw UsageError(std::string(option) + " is settled by the checkpoint " + where +
+                       ": leave it out");
+    }
+  }
+}
+
 }  // namespace saltus::cli

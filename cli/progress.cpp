@@ -16,21 +16,22 @@ std::string bar(double fraction) {
 
 }  // namespace
 
-void Progress::update(const RunStatus& status) {
+bool Progress::update(const RunStatus& status) {
   if (first_seconds_ < 0 || status.warming_up != warming_up_) {
     first_seconds_ = status.seconds;
     first_step_ = status.step;
     warming_up_ = status.warming_up;
   }
-  if (!line_.due(status.seconds)) return;
-  const double elapsed = status.seconds - first_seconds_;
-  const double rate = elapsed > 0 ? static_cast<double>(status.step - first_step_) / elapsed
-                                  : status.steps_per_second;
-  const double fraction = static_cast<double>(status.step) / static_cast<double>(status.steps);
-  const double left = static_cast<double>(status.steps - status.step) / rate;
-  line_.show(fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
-                         status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
-                         rounded(rate), status.acceptance, duration(left)));
+  return update(status.seconds, [&] {
+    const double elapsed = status.seconds - first_seconds_;
+    const double rate = elapsed > 0 ? static_cast<double>(status.step - first_step_) / elapsed
+                                    : status.steps_per_second;
+    const double fraction = static_cast<double>(status.step) / static_cast<double>(status.steps);
+    const double left = static_cast<double>(status.steps - status.step) / rate;
+    return fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
+                       status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
+                       rounded(rate), status.acceptance, duration(left));
+  });
 }
 
 }  // namespace saltus::cli

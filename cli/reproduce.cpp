@@ -8,11 +8,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "core/stopwatch.hpp"
 #include "io/bytes/file_lock.hpp"
 #include "io/bytes/new_file.hpp"
 #include "report/machine.hpp"
@@ -21,6 +20,7 @@
 #include "reproduce/output.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/run/pacer.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -75,22 +75,6 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
   if (!options.data.empty()) text += " --data DIR";
   return text;
 }
-
-// A line on the terminal that says what is being done; silent elsewhere.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::string name) : name_(std::move(name)) {}
-  bool operator()(const std::string& doing) {
-    line_.show(fmt::format("{}: {} ({})", name_, doing, duration(clock_.seconds())));
-    return !signal_seen();
-  }
-  void clear() { line_.clear(); }
-
- private:
-  std::string name_;
-  Stopwatch clock_;
-  StatusLine line_;
-};
 
 // The folder of results: made when it is not there, and removed again unless it was filled.
 class OutFolder {
@@ -162,20 +146,20 @@ int reproduce_one(const ReproduceRequest& request) {
   reproduce::Options options = options_of(request, experiment);
   const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
   if (experiment.in_parts()) options.partial = folder.path() / "partial";
-  const Stopwatch clock;
+  const Stopwatch watch;
   const auto changed = reproduce::last_change(options.partial);
-  ProgressLine line(request.name);
-  catch_interrupts();
   reproduce::Results results;
   try {
-    reproduce::Context context(options, std::ref(line));
+    Progress progress(Progress::Elsewhere::nothing);
+    reproduce::Context context(options, [&](const std::string& doing) {
+      return progress.show(
+          fmt::format("{}: {} ({})", request.name, doing, duration(watch.seconds())));
+    });
     results = experiment.run(context);
   } catch (const reproduce::Interrupted&) {
     return 128 + signal_seen();
   }
-  line.clear();
-  stop_catching_interrupts();
-  reproduce::Ledger ledger{{machine_of(options)}, clock.seconds()};
+  reproduce::Ledger ledger{{machine_of(options)}, watch.seconds()};
   if (experiment.in_parts()) {
     const bool computed = reproduce::last_change(options.partial) > changed;
     ledger = reproduce::add_to_ledger(options.partial, ledger.machine(), ledger.seconds, computed);

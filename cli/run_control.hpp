@@ -8,13 +8,12 @@
 
 #include "cli/option_checks.hpp"
 #include "cli/run_files.hpp"
+#include "saltus/run/pacer.hpp"
 
 namespace saltus::cli {
 
-struct RunControl {
-  std::string checkpoint, resume;  // files; empty: none
-  double checkpoint_every = 10, time_limit = 0;
-  bool overwrite = false, json = false;
+struct RunControl : Saving {
+  bool json = false;
   std::shared_ptr<RunFiles> files;  // locks them
 
   struct Texts {

@@ -6,6 +6,7 @@
 #include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
+#include "saltus/sample.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -19,7 +20,7 @@ bool is_there(const fs::path& file) {
 }
 
 void check_replaceable(const fs::path& checkpoint, bool overwrite) {
-  const fs::path draws = RunFiles::draws_of(checkpoint);
+  const fs::path draws = draws_beside(checkpoint);
   std::error_code none;
   if (!is_there(checkpoint) && !is_there(draws)) return;
   if (!overwrite) {
@@ -40,13 +41,6 @@ void check_replaceable(const fs::path& checkpoint, bool overwrite) {
 }
 
 }  // namespace
-
-bool same_file(const fs::path& a, const fs::path& b) {
-  std::error_code failure;
-  if (fs::equivalent(a, b, failure) && !failure) return true;
-  return fs::weakly_canonical(fs::absolute(a), failure) ==
-         fs::weakly_canonical(fs::absolute(b), failure);
-}
 
 void FileRoles::add(Role role) {
   if (role.file.empty()) return;
@@ -76,7 +70,7 @@ void FileRoles::writes(const std::string& what, const fs::path& file) {
 void FileRoles::saves(const fs::path& checkpoint) {
   if (checkpoint.empty()) return;
   writes("--checkpoint", checkpoint);
-  writes("the draws of --checkpoint", RunFiles::draws_of(checkpoint));
+  writes("the draws of --checkpoint", draws_beside(checkpoint));
   writes("the lock of --checkpoint", FileLock::path_of(checkpoint));
 }
 
@@ -113,17 +107,13 @@ std::string RunFiles::new_checkpoint(const std::vector<fs::path>& folders) {
     const fs::path name = folder / ("saltus-" + random_digits().substr(0, 8) + ".checkpoint");
     try {
       check_writable(name);
-      if (is_there(name) || is_there(draws_of(name))) continue;
+      if (is_there(name) || is_there(draws_beside(name))) continue;
       lock(name);
       return name.string();
     } catch (const FileError&) {  // the next folder
     }
   }
   throw FileError("no folder can be written to", true);
-}
-
-fs::path RunFiles::draws_of(const fs::path& checkpoint) {
-  return checkpoint.string() + ".draws";
 }
 
 }  // namespace saltus::cli

@@ -43,13 +43,9 @@ class RunFiles {
   // can be written to is taken. Throws FileError.
   std::string new_checkpoint(const std::vector<std::filesystem::path>& folders);
 
-  static std::filesystem::path draws_of(const std::filesystem::path& checkpoint);
-
  private:
   void lock(const std::filesystem::path& file);
   std::vector<std::unique_ptr<FileLock>> locks_;
 };
-
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace saltus::cli

@@ -9,28 +9,6 @@
 
 namespace saltus::cli {
 
-std::string with_commas(std::uint64_t n) {
-  std::string digits = std::to_string(n);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
-std::string short_number(double v) {
-  return std::isnan(v) ? "-" : fmt::format("{:.4g}", v);
-}
-
-std::string rounded(double v) {
-  if (!std::isfinite(v)) return std::isnan(v) ? "-" : "inf";
-  return (v < 0 ? "-" : "") + with_commas(static_cast<std::uint64_t>(std::llround(std::abs(v))));
-}
-
-std::string duration(double seconds) {
-  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto s = static_cast<std::uint64_t>(std::llround(seconds));
-  if (s < 3600) return fmt::format("{} min {} s", s / 60, s % 60);
-  return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
-}
-
 std::string shape_text(const std::vector<int>& shape) {
   std::string text;
   for (int n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
@@ -68,6 +46,19 @@ std::string parameter_text(const Parameter& parameter) {
       return std::to_string(v);
   };
   return parameter.name + " " + std::visit(text, parameter.value);
+}
+
+std::string parameters_text(const std::vector<Parameter>& parameters,
+                            const std::vector<std::string>& without) {
+  std::string text;
+  for (const Parameter& p : parameters) {
+    if (std::any_of(without.begin(), without.end(),
+                    [&](const std::string& name) { return p.name.ends_with(name); })) {
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + parameter_text(p);
+  }
+  return text;
 }
 
 nlohmann::ordered_json json_number(double v) {

@@ -6,11 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
-#include "saltus/run/moments.hpp"
-#include "saltus/run/run.hpp"
-#include "saltus/sampler/dlp.hpp"
+#include "saltus/sample.hpp"
 #include "saltus/target/function.hpp"
 
 using namespace saltus;
@@ -40,22 +37,16 @@ int main() {
   const double gradient_error = check_gradient(log_p, somewhere);
   std::printf("gradient against central differences: %.1e\n", gradient_error);
 
-  // 2. Draw.
-  const Function target(Domain::binary(kItems), log_p, "knapsack");
-  RunPlan plan;
-  plan.draws = 50000;
-  Moments moments(target.domain(), plan.chains, plan.draws, true);
-  Run run(target, std::make_unique<Dlp>(target.domain(), DlpOptions{}), plan);
-  run.add(moments);
-  run.start();
-  run.go();
+  // 2. Draw. All 4096 subsets give the exact answer, too.
+  SampleRequest request(std::make_shared<Function>(Domain::binary(kItems), log_p, "knapsack"));
+  request.plan.draws = 50000;
+  const SampleResult result = sample(request);
 
-  // 3. Compare with the exact answer over all 4096 subsets.
-  const ExactAnswer exact = exact_answer(target);
+  // 3. Compare.
   double worst = 0;
   for (std::size_t i = 0; i < kItems; ++i) {
-    const double error = std::sqrt(moments.variance()[i] / moments.ess()[i]);
-    worst = std::fmax(worst, std::abs(moments.mean()[i] - exact.means[i]) / error);
+    const CoordinateSummary& item = result.summaries[i];
+    worst = std::fmax(worst, std::abs(item.mean - result.exact->means[i]) / item.mcse);
   }
   std::printf("largest deviation of a mean: %.1f standard errors\n", worst);
   return gradient_error < 1e-6 && worst < 5 ? 0 : 1;

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/stopwatch.hpp"
 #include "report/page.hpp"
 #include "saltus/core/parallel.hpp"
+#include "saltus/core/stopwatch.hpp"
 #include "saltus/torch/module.hpp"
 
 namespace saltus::reproduce {

@@ -64,6 +64,15 @@ inline std::vector<SmallTarget> small_targets() {
          return Made(new Bernoulli({-1.5, 0.2, 2}));
        }},
       {"curved", [] { return Made(new Function(Domain::binary(3), curved_logp, "curved")); }},
+      {"batch",
+       [] {
+         return Made(new BatchFunction(Domain::binary(3), [](const BatchCall<double>& call) {
+           for (int r = 0; r < call.rows; ++r) {
+             call.logp[static_cast<std::size_t>(r)] = curved_logp(
+                 call.values.row(r), call.score ? call.score.row(r) : std::span<double>());
+           }
+         }));
+       }},
       {"ordered",
        [] {
          return Made(new Quadratic("ordered", Domain::ordered({4, 3, 2}),

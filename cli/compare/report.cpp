@@ -61,14 +61,15 @@ void print_row(const CompareReport& report, std::size_t i) {
        whole_or_short(static_cast<double>(s.steps) / s.idle_seconds_of_draws), ess,
        has_ess ? short_number(r.ess_per_evaluation()) : "-",
        r.random && !std::isnan(rhat(r)) ? fmt::format("{:.3f}", rhat(r)) : "-",
-       std::isnan(report.error[i]) ? "" : fmt::format("{:.1e}", report.error[i]), tuned_text(r));
+       std::isnan(report.outcome.error[i]) ? "" : fmt::format("{:.1e}", report.outcome.error[i]),
+       tuned_text(r));
 }
 
 void print_header(const CompareReport& report) {
   show("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "", "accep-", "changes", "", "",
        "ESS per", "", "");
   show("{:<17} {:>6} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}\n", "sampler", "tance", "per step",
-       "steps/s", "ESS per second", "evaluation", "R-hat", report.exact ? "error" : "");
+       "steps/s", "ESS per second", "evaluation", "R-hat", report.outcome.exact ? "error" : "");
 }
 
 void print_unranked(const CompareReport& report) {
@@ -78,9 +79,9 @@ void print_unranked(const CompareReport& report) {
   for (std::size_t i : order) {
     print_row(report, i);
     const RaceResult& r = report.results[i];
-    if (!std::isnan(report.bias[i])) {
+    if (!std::isnan(report.outcome.bias[i])) {
       show("{:<17} its law is at L1 distance {:.4g} from the model's (exact)\n", "",
-           report.bias[i]);
+           report.outcome.bias[i]);
     } else if (!r.random) {
       show("{:<17} deterministic after its start: it has no effective sample size\n", "");
     }
@@ -162,8 +163,8 @@ nlohmann::ordered_json result_json(const CompareReport& report, std::size_t i) {
   j["ess_per_evaluation"] = json_number(r.random ? r.ess_per_evaluation() : none);
   j["ess_relative_error"] = json_number(r.random ? r.log_ess_error : none);
   j["rhat"] = json_number(r.random ? rhat(r) : none);
-  j["error"] = json_number(report.error[i]);
-  j["bias_l1"] = json_number(report.bias[i]);
+  j["error"] = json_number(report.outcome.error[i]);
+  j["bias_l1"] = json_number(report.outcome.bias[i]);
   return j;
 }
 
@@ -181,13 +182,11 @@ nlohmann::ordered_json compare_json(const CompareReport& report) {
     for (std::size_t i : by_merit(report, of_ranked)) list.push_back(result_json(report, i));
   }
   j["results"] = std::move(list);
-  const Verdict time = judge(report.results);
-  const Verdict work = judge(report.results, &RaceResult::ess_per_evaluation);
-  j["best"] = verdict_json(report, time);
-  j["best_per_evaluation"] = verdict_json(report, work);
-  j["sentence"] = sentence(report, time, "second");
-  j["exact_known"] = report.exact.has_value();
-  j["seconds"] = json_number(report.seconds);
+  j["best"] = verdict_json(report, report.outcome.per_second);
+  j["best_per_evaluation"] = verdict_json(report, report.outcome.per_evaluation);
+  j["sentence"] = sentence(report, report.outcome.per_second, "second");
+  j["exact_known"] = report.outcome.exact.has_value();
+  j["seconds"] = json_number(report.outcome.seconds);
   j["instruction_set"] = ops::name(ops::active_level());
   j["version"] = version();
   return j;
@@ -228,10 +227,11 @@ void print_comparison(const CompareReport& report) {
       "chains "
       "together;\n+- one standard error. An evaluation is a gradient with its log p; log p alone "
       "counts a half, a local\ndifference one part in the number of coordinates.\n");
-  if (report.exact) show("error: root mean square error of the means against the exact ones.\n");
+  if (report.outcome.exact)
+    show("error: root mean square error of the means against the exact ones.\n");
   print_warnings(report);
-  show("\n{}\n{}\n", sentence(report, judge(report.results), "second"),
-       sentence(report, judge(report.results, &RaceResult::ess_per_evaluation), "evaluation"));
+  show("\n{}\n{}\n", sentence(report, report.outcome.per_second, "second"),
+       sentence(report, report.outcome.per_evaluation, "evaluation"));
 }
 
 }  // namespace saltus::cli

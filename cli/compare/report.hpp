@@ -2,23 +2,18 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "saltus/compare/race.hpp"
-#include "saltus/diagnose/exact.hpp"
+#include "saltus/compare.hpp"
 
 namespace saltus::cli {
 
 struct CompareReport {
   const Target& target;
-  RacePlan plan;
-  std::vector<RaceResult> results;
-  std::vector<double> error;  // root mean square error of the means, NaN where unknown
-  std::vector<double> bias;   // L1 distance of the stationary law from the model, NaN where unknown
-  std::optional<ExactAnswer> exact;
-  double seconds = 0;
+  const RacePlan& plan;
+  const CompareResult& outcome;
+  const std::vector<RaceResult>& results = outcome.results;
 };
 
 nlohmann::ordered_json compare_json(const CompareReport& report);

@@ -12,8 +12,6 @@
 namespace saltus::cli {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 53;
-
 // Control characters would end up on the terminal; to the model they are blanks.
 std::string cleaned(std::string text) {
   for (char& c : text) {
@@ -59,7 +57,7 @@ InfillOptions::InfillOptions(CLI::App& command) : command_(command) {
 }
 
 void InfillOptions::add_input() {
-  InfillRequest& r = given_;
+  InfillCommand& c = given_;
   command_.add_option("TEXT", text_, "A sentence with [MASK] in its gaps");
   command_.add_option("--file", file_, "Sentences, one a line; - is the standard input")
       ->type_name("FILE");
@@ -69,21 +67,21 @@ void InfillOptions::add_input() {
       ->type_name("0..1")
       ->check(finite_number(1e-9));
   command_
-      .add_option("--model", r.model,
+      .add_option("--model", c.model,
                   "Folder with a BERT: config.json, vocab.txt, model.safetensors "
                   "(default: the small one that comes with the program)")
       ->type_name("DIR");
   command_.add_option("--device", device_, "Where the model is computed")
       ->capture_default_str()
       ->type_name("cpu|cuda");
-  command_.add_flag("--allow-special", r.allowed.special,
+  command_.add_flag("--allow-special", c.request.allowed.special,
                     "Let gaps be filled with [UNK], [SEP] and their like");
-  command_.add_flag("--allow-continuations", r.allowed.continuations,
+  command_.add_flag("--allow-continuations", c.request.allowed.continuations,
                     "Let gaps be filled with pieces that go on the word before them");
 }
 
 void InfillOptions::add_sampling() {
-  InfillRequest& r = given_;
+  InfillRequest& r = given_.request;
   command_.add_option("--sampler", r.sampler, "What moves the chains")
       ->capture_default_str()
       ->type_name("")
@@ -97,12 +95,12 @@ void InfillOptions::add_sampling() {
       ->check(CLI::Range(1, 1'000'000));
   command_.add_option("--steps", r.steps, "Steps of each chain")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   command_
       .add_option("--warmup", r.warmup,
                   "Steps before these in which the step size is tuned, where it is")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   command_.add_option("--seed", seed_, "Random seed, 0 to 2^64 - 1")->capture_default_str();
   command_
       .add_option("--threads", r.threads,
@@ -111,12 +109,12 @@ void InfillOptions::add_sampling() {
 }
 
 void InfillOptions::add_output() {
-  InfillRequest& r = given_;
-  command_.add_option("--top", r.top, "Completions to print, the best first")
+  InfillCommand& c = given_;
+  command_.add_option("--top", c.top, "Completions to print, the best first")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
-  command_.add_flag("--all", r.all, "Print the completion of every chain");
-  command_.add_flag("--json", r.json, "Print JSON, and nothing else");
+  command_.add_flag("--all", c.all, "Print the completion of every chain");
+  command_.add_flag("--json", c.json, "Print JSON, and nothing else");
   command_
       .add_option("--score", score_,
                   "Sample nothing: the energy of these words in the gaps, and its gradient")
@@ -134,31 +132,29 @@ std::vector<GappedText> InfillOptions::sentences() const {
   return {{text, text, ""}};
 }
 
-InfillRequest InfillOptions::request() const {
-  InfillRequest r = given_;
+InfillCommand InfillOptions::complete() const {
+  InfillCommand c = given_;
+  InfillRequest& r = c.request;
   r.seed = parse_seed(seed_);
-  r.device = {parse_device(device_), {}};
+  c.device = {parse_device(device_), {}};
   r.settings = parse_settings(set_);
   if (r.sampler == "gibbs" && !r.settings.empty()) {
     throw UsageError("--set " + set_[0] + ": the sampler gibbs has no parameters here");
   }
   if (mask_fraction_ > 1) throw UsageError("--mask-fraction must be at most 1");
-  const bool scoring = command_.get_option("--score")->count() > 0;
+  const bool scoring = was_given(command_, "--score");
   if (scoring && (!file_.empty() || mask_fraction_ > 0)) {
     throw UsageError("--score takes a TEXT with [MASK] in its gaps, and no " +
                      std::string(file_.empty() ? "--mask-fraction" : "--file"));
   }
-  r.from_file = !file_.empty();
-  r.sentences = sentences();
+  c.from_file = !file_.empty();
+  c.sentences = sentences();
   if (mask_fraction_ > 0) {
     std::uint32_t number = 0;
-    for (GappedText& s : r.sentences) blank_words(s, mask_fraction_, r.seed, number++);
+    for (GappedText& s : c.sentences) blank_words(s, mask_fraction_, r.seed, number++);
   }
-  if (scoring) {
-    r.score = split(score_);
-    r.allowed = {true, true};  // the gradient is over all pieces
-  }
-  return r;
+  if (scoring) c.score = split(score_);
+  return c;
 }
 
 }  // namespace saltus::cli

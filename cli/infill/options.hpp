@@ -7,19 +7,15 @@
 #include <vector>
 
 #include "cli/infill/sentence.hpp"
-#include "saltus/sampler/registry.hpp"
-#include "saltus/torch/module.hpp"
+#include "saltus/infill.hpp"
 
 namespace saltus::cli {
 
-struct InfillRequest {
+struct InfillCommand {
   std::string model;  // a folder; empty: the model that comes with the program
   DeviceChoice device;
-  AllowedPieces allowed;
-  std::string sampler = "dmala";
-  Settings settings;
-  int chains = 25, top = 5, threads = 0;
-  std::uint64_t steps = 50, warmup = 30, seed = 1;
+  InfillRequest request;  // without the text
+  int top = 5;
   bool all = false, json = false;
 
   std::vector<GappedText> sentences;
@@ -31,7 +27,7 @@ class InfillOptions {
  public:
   explicit InfillOptions(CLI::App& command);
   // Checks what was given and reads the sentences. Throws UsageError, DataError, FileError.
-  InfillRequest request() const;
+  InfillCommand complete() const;
 
  private:
   void add_input();
@@ -40,7 +36,7 @@ class InfillOptions {
   std::vector<GappedText> sentences() const;
 
   CLI::App& command_;
-  InfillRequest given_;
+  InfillCommand given_;
   std::vector<std::string> set_;
   std::string text_, file_, seed_ = "1", device_ = "cpu", score_;
   double mask_fraction_ = 0;

@@ -1,16 +1,14 @@
 // saltus learn ebm: a deep energy of binary images, in a folder of its own.
 #include <fmt/core.h>
 
-#include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
-#include "cli/interrupt.hpp"
 #include "cli/learn/ebm.hpp"
 #include "cli/learn/ebm_options.hpp"
 #include "cli/learn/report.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/file_lock.hpp"
@@ -23,79 +21,42 @@
 namespace saltus::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// As 'saltus learn' tells of any iteration.
-LearningInfo told(const EbmInfo& info) {
-  LearningInfo t;
-  t.gap = -info.loss(), t.loss = info.loss(), t.difference = NAN;
-  t.acceptance = info.acceptance, t.proposed = info.proposed, t.changed = info.changed;
-  t.sampling_seconds = info.sampling_seconds, t.update_seconds = info.update_seconds;
-  return t;
-}
-
 class LearnEbm {
  public:
-  explicit LearnEbm(LearnEbmRequest request)
-      : request_(std::move(request)),
-        images_(load_images(request_.dataset, data_folder(request_.data))) {
-    const std::string sum = sum_of(images_);
-    if (request_.resume && request_.data_sum != sum) {
-      throw DataError(request_.dataset + ": not the data that " + request_.setup.folder.string() +
-                      " learned from");
+  explicit LearnEbm(LearnEbmCommand command)
+      : command_(std::move(command)),
+        images_(load_images(command_.dataset, data_folder(command_.data))) {
+    command_.request.images = &images_;
+    if (command_.request.resume && sum_of(images_) != command_.request.data_sum) {
+      throw DataError(command_.dataset + ": not the data that " +
+                      command_.request.setup.folder.string() + " learned from");
     }
-    request_.data_sum = sum;
-    EbmSetup& setup = request_.setup;
-    setup.shape.height = images_.height, setup.shape.width = images_.width;
-    if (images_.valid.rows() == 0) setup.plan.validate_every = 0;
-    DeviceChoice choice{parse_device(request_.device), {}};
-    if (!request_.precision.empty()) choice.precision = parse_precision(request_.precision);
-    NetworkLearning learning = request_.network;
-    learning.threads = setup.plan.threads;
-    run_ = std::make_unique<EbmRun>(setup, images_, [&](ResnetEnergy start) {
-      return torch_module("learning a deep energy")
-          .learn_resnet(std::move(start), learning, choice);
-    });
+    run_ = std::make_unique<DeepRun>(command_.request);
     make_folder();
     claim();
-    if (request_.resume) run_->restore(read_checkpoint(EbmRun::checkpoint_in(setup.folder)));
+    run_->start();
   }
+  LearnEbm(const LearnEbm&) = delete;  // the run points to the images
+  LearnEbm& operator=(const LearnEbm&) = delete;
 
   // True when all iterations are done.
   bool go() {
-    const EbmLearning& learning = run_->learning();
-    LearnProgress progress(learning.iteration(), request_.setup.plan.iterations);
-    LearnTotals totals;
-    totals.iterations = learning.iteration();
-    if (!learning.history().empty()) totals.recent = told(learning.history().back());
-    catch_interrupts();
-    const auto start = Clock::now();
-    const bool complete = run_->go(describe(request_), [&](const EbmRun::Now& now) {
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      if (now.iteration) {
-        totals.add(told(*now.iteration));
-        progress.update(totals, seconds);
-      } else {
-        progress.tell(fmt::format("validation after {} iterations {:5.1f} %",
-                                  with_commas(learning.iteration()), 100 * now.validated),
-                      seconds);
-      }
-      return !signal_seen() && (request_.time_limit <= 0 || seconds < request_.time_limit);
+    Progress progress;
+    return run_->go([&](const LearnStatus& status) {
+      return progress.update(status.seconds, [&] { return line_of(status); });
     });
-    progress.clear();
-    stop_catching_interrupts();
-    return complete;
   }
 
   void say_how_to_continue() const {
     say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
         "  saltus learn ebm --out {} --resume\n",
-        with_commas(run_->learning().iteration()), with_commas(request_.setup.plan.iterations),
-        request_.setup.folder.string(), shell_word(request_.setup.folder.string()));
+        with_commas(run_->run().learning().iteration()),
+        with_commas(command_.request.setup.plan.iterations), command_.request.setup.folder.string(),
+        shell_word(command_.request.setup.folder.string()));
   }
 
   void print(bool complete) const {
-    if (request_.json) {
+    if (command_.json) {
       show_json(summary(complete));
     } else {
       print_text();
@@ -104,7 +65,7 @@ class LearnEbm {
 
  private:
   void make_folder() const {
-    const std::filesystem::path& folder = request_.setup.folder;
+    const std::filesystem::path& folder = command_.request.setup.folder;
     std::error_code failure;
     std::filesystem::create_directories(folder, failure);
     if (failure || !std::filesystem::is_directory(folder)) {
@@ -117,18 +78,18 @@ class LearnEbm {
 
   // One learning at a time in a folder, and none on top of another.
   void claim() {
-    const std::filesystem::path file = EbmRun::checkpoint_in(request_.setup.folder);
+    const std::filesystem::path file = EbmRun::checkpoint_in(command_.request.setup.folder);
     lock_ = std::make_unique<FileLock>(file);
-    if (!request_.resume && std::filesystem::exists(file)) {
-      throw UsageError(request_.setup.folder.string() +
+    if (!command_.request.resume && std::filesystem::exists(file)) {
+      throw UsageError(command_.request.setup.folder.string() +
                        " holds an earlier learning: go on with --resume, or name a new folder");
     }
     remove_abandoned(file);
   }
 
   void print_text() const {
-    const EbmLearning& learning = run_->learning();
-    const EbmSetup& setup = run_->setup();
+    const EbmLearning& learning = run_->run().learning();
+    const EbmSetup& setup = run_->request().setup;
     const auto row = [](const char* name, const std::string& value) {
       show("{:<12} {}\n", name, value);
     };
@@ -136,7 +97,7 @@ class LearnEbm {
     row("model", fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
                              setup.shape.height, setup.shape.width, setup.shape.channels,
                              setup.shape.blocks, count(parameter_count(setup.shape))));
-    row("data", fmt::format("{}, {} images{}", request_.dataset, count(images_.train.rows()),
+    row("data", fmt::format("{}, {} images{}", command_.dataset, count(images_.train.rows()),
                             images_.grey ? ", bits drawn anew for every batch" : ""));
     row("method", fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
                               count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
@@ -158,29 +119,20 @@ class LearnEbm {
                       best->log_likelihood(), best->standard_error, best->ess,
                       setup.plan.validation_chains, count(best->iteration)));
     }
-    if (const std::string why = doubts(); !why.empty()) row("warning", why);
+    if (const std::string why = run_->doubts(); !why.empty()) row("warning", why);
     row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
   }
 
-  // What the last iterations say against the model.
-  std::string doubts() const {
-    if (run_->learning().history().empty()) return "";
-    const EbmInfo& now = run_->learning().history().back();
-    if (now.stands_still()) return "the chains stand still: nothing more is learned";
-    if (now.runs_away()) return "the loss has run away: the chains do not follow the model";
-    return "";
-  }
-
   nlohmann::ordered_json summary(bool complete) const {
-    const EbmLearning& learning = run_->learning();
-    const EbmSetup& setup = run_->setup();
+    const EbmLearning& learning = run_->run().learning();
+    const EbmSetup& setup = run_->request().setup;
     nlohmann::ordered_json j;
     j["model"] = "resnet-ebm";
     j["shape"] = {setup.shape.height, setup.shape.width};
     j["channels"] = setup.shape.channels;
     j["blocks"] = setup.shape.blocks;
     j["network_parameters"] = parameter_count(setup.shape);
-    j["dataset"] = request_.dataset;
+    j["dataset"] = command_.dataset;
     j["rows"] = images_.train.rows();
     j["redrawn"] = images_.grey;
     j["sampler"] = setup.sampler;
@@ -190,10 +142,10 @@ class LearnEbm {
     j["steps"] = setup.plan.steps;
     j["lr"] = setup.plan.rate;
     j["lr_warmup"] = setup.plan.rate_warmup;
-    j["average_decay"] = request_.network.average_decay;
-    j["energy_penalty"] = request_.network.energy_penalty;
+    j["average_decay"] = command_.request.network.average_decay;
+    j["energy_penalty"] = command_.request.network.energy_penalty;
     j["seed"] = setup.plan.seed;
-    j["device"] = request_.device;
+    j["device"] = command_.device;
     j["iterations"] = learning.iteration();
     const EbmInfo now = learning.history().empty() ? EbmInfo{} : learning.history().back();
     j["loss"] = json_number(now.loss());
@@ -213,21 +165,21 @@ class LearnEbm {
     }
     j["validations"] = learning.validations().size();
     j["warning"] = nullptr;
-    if (const std::string why = doubts(); !why.empty()) j["warning"] = why;
+    if (const std::string why = run_->doubts(); !why.empty()) j["warning"] = why;
     j["out"] = setup.folder.string();
     j["complete"] = complete;
     j["version"] = version();
     return j;
   }
 
-  LearnEbmRequest request_;
+  LearnEbmCommand command_;
   ImageSet images_;
   std::unique_ptr<FileLock> lock_;
-  std::unique_ptr<EbmRun> run_;
+  std::unique_ptr<DeepRun> run_;
 };
 
-int learn_ebm(LearnEbmRequest request) {
-  LearnEbm learn(std::move(request));
+int learn_ebm(LearnEbmCommand command) {
+  LearnEbm learn(std::move(command));
   const bool complete = learn.go();
   if (!complete) learn.say_how_to_continue();
   learn.print(complete);
@@ -239,7 +191,7 @@ int learn_ebm(LearnEbmRequest request) {
 void add_learn_ebm(CLI::App& learn, int& status) {
   CLI::App* command = learn.add_subcommand("ebm", "Deep energy of binary images (needs libtorch)");
   auto options = std::make_shared<LearnEbmOptions>(*command);
-  command->callback([options, &status] { status = learn_ebm(options->request()); });
+  command->callback([options, &status] { status = learn_ebm(options->complete()); });
 }
 
 }  // namespace saltus::cli

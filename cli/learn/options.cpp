@@ -1,39 +1,19 @@
 #include "cli/learn/options.hpp"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "cli/learn/description.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/run/checkpoint.hpp"
-#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
 
 constexpr int kMostRows = 1'000'000'000;
 
-// The settings of the paper's experiments with the two kinds of models.
-LearnRequest defaults(const std::string& kind) {
-  LearnRequest r;
-  r.kind = kind;
-  if (kind == "rbm") {
-    r.sampler = "block_gibbs";
-    r.epochs = 1;
-  } else {
-    r.sampler = "dmala";
-    r.plan.batch = r.plan.chains = 256;
-    r.plan.steps = 100;
-    r.iterations = 1000;
-  }
-  return r;
-}
-
-void check_files(const LearnRequest& r) {
+void check_files(const LearnCommand& r) {
   if (r.out.empty()) throw UsageError("say with --out MODEL.json where the model goes");
   if (std::filesystem::path(r.out).extension() != ".json") {
     throw UsageError("--out " + r.out + ": a model is written as FILE.json");
@@ -51,40 +31,14 @@ void check_files(const LearnRequest& r) {
   }
 }
 
-LearnRequest described(const std::string& text, const std::string& source) {
-  LearnRequest r;
-  read_description(text, source, [&](JsonFields& d) {
-    const auto whole = [&](const char* field, std::int64_t low, std::int64_t high) {
-      return d.integer(d.at(field), field, low, high);
-    };
-    r.kind = d.string("learn");
-    r.data = d.string("data");
-    r.data_sum = d.string("data_sum");
-    r.hidden = static_cast<int>(whole("hidden", 1, kMostRows));
-    r.fields = d.boolean("fields");
-    r.sampler = d.string("sampler");
-    r.settings = d.at("settings").get<Settings>();
-    r.plan.batch = static_cast<int>(whole("batch", 1, kMostRows));
-    r.plan.drop_last = d.boolean("drop_last");
-    r.plan.chains = static_cast<int>(whole("chains", 0, kMostRows));
-    r.plan.steps = static_cast<std::uint64_t>(whole("steps", 1, kMostSteps));
-    r.plan.l1 = d.number("l1");
-    r.plan.adam.rate = d.number("lr");
-    r.plan.seed = parse_seed(d.string("seed"));
-    r.iterations = static_cast<std::uint64_t>(whole("iterations", 1, kMostSteps));
-    r.out = d.string("out");
-  });
-  return r;
-}
-
 }  // namespace
 
-LearnOptions::LearnOptions(CLI::App& command, std::string kind)
-    : command_(command), given_(defaults(kind)) {
-  LearnRequest& r = given_;
-  command.add_option("--data", r.data, "Rows of 0 and 1: .npy, .npz, .csv, .amat or IDX")
+LearnOptions::LearnOptions(CLI::App& command, std::string kind) : command_(command) {
+  given_.request = learn_request(kind);
+  LearnRequest& r = given_.request;
+  command.add_option("--data", given_.data, "Rows of 0 and 1: .npy, .npz, .csv, .amat or IDX")
       ->type_name("FILE");
-  command.add_option("--out", r.out, "Write the model here: FILE.json")->type_name("FILE");
+  command.add_option("--out", given_.out, "Write the model here: FILE.json")->type_name("FILE");
   if (kind == "rbm") {
     command.add_option("--hidden", r.hidden, "Hidden units")
         ->capture_default_str()
@@ -106,7 +60,7 @@ LearnOptions::LearnOptions(CLI::App& command, std::string kind)
 }
 
 void LearnOptions::add_common() {
-  LearnRequest& r = given_;
+  LearnRequest& r = given_.request;
   const auto whole = CLI::Range(std::int64_t{1}, kMostSteps);
   command_.add_option("--sampler", r.sampler, "What moves the chains ('saltus samplers')")
       ->capture_default_str();
@@ -136,8 +90,8 @@ void LearnOptions::add_common() {
       .add_option("--threads", r.plan.threads,
                   "Threads (default: all cores); never changes the model")
       ->check(CLI::Range(1, 4096));
-  r.add_options(command_, {"Save here now and then", "Go on with what this checkpoint holds",
-                           "Stop after so many seconds"});
+  given_.add_options(command_, {"Save here now and then", "Go on with what this checkpoint holds",
+                                "Stop after so many seconds"});
 }
 
 // Where the samples come from: --cd, --pcd, or what suits the model.
@@ -155,73 +109,51 @@ void LearnOptions::choose_phase(LearnRequest& r) const {
     r.plan.chains = 0;
     r.plan.steps = static_cast<std::uint64_t>(cd_);
   }
-  r.settings = with_files_read(parse_settings(set_));
-  if (r.kind == "ising" && !was_given(command_, "--sampler") && r.settings.empty()) {
-    r.settings["step_size"] = "0.15";
+  if (was_given(command_, "--sampler") || was_given(command_, "--set")) {
+    r.settings = with_files_read(parse_settings(set_));
   }
 }
 
-LearnRequest LearnOptions::request() const {
-  LearnRequest r = given_;
+LearnCommand LearnOptions::complete() const {
+  LearnCommand c = given_;
+  LearnRequest& r = c.request;
   if (was_given(command_, "--epochs") && was_given(command_, "--iterations")) {
     throw UsageError("--epochs and --iterations both say how long to learn: give one of them");
   }
   if (was_given(command_, "--iterations")) r.epochs = 0;
   if (was_given(command_, "--epochs")) r.iterations = 0;
-  if (!r.resume.empty()) {
-    r.claim_files();
-    return resumed(r);
+  if (!c.resume.empty()) {
+    c.claim_files();
+    return resumed(std::move(c));
   }
-  if (r.data.empty()) throw UsageError("say with --data FILE what to learn from");
+  if (c.data.empty()) throw UsageError("say with --data FILE what to learn from");
   choose_phase(r);
   r.plan.seed = parse_seed(seed_);
-  check_files(r);
-  r.claim_files();
-  return r;
+  check_files(c);
+  c.claim_files();
+  return c;
 }
 
 // Everything that determines the model comes from the checkpoint.
-LearnRequest LearnOptions::resumed(const LearnRequest& r) const {
+LearnCommand LearnOptions::resumed(LearnCommand c) const {
   refuse_settled(command_,
                  {"--hidden", "--fields", "--cd", "--pcd", "--steps", "--sampler", "--set",
                   "--batch", "--drop-last", "--lr", "--l1", "--seed"},
-                 r.resume);
-  LearnRequest saved = described(read_checkpoint(r.resume).description, r.resume);
-  if (saved.kind != r.kind) {
-    throw UsageError(r.resume + " holds what 'saltus learn " + saved.kind + "' saved");
+                 c.resume);
+  LearnRequest saved = resumed_learning(c.resume);
+  if (saved.kind != c.request.kind) {
+    throw UsageError(c.resume + " holds what 'saltus learn " + saved.kind + "' saved");
   }
   if (was_given(command_, "--epochs") || was_given(command_, "--iterations")) {
-    saved.epochs = r.epochs;
-    saved.iterations = r.iterations;
+    saved.epochs = c.request.epochs;
+    saved.iterations = c.request.iterations;
   }
-  if (was_given(command_, "--data")) saved.data = r.data;
-  if (was_given(command_, "--out")) saved.out = r.out;
-  saved.plan.threads = r.plan.threads;
-  static_cast<RunControl&>(saved) = r;
-  check_files(saved);
-  return saved;
-}
-
-std::string describe(const LearnRequest& r) {
-  nlohmann::ordered_json d;
-  d["version"] = version();
-  d["learn"] = r.kind;
-  d["data"] = std::filesystem::absolute(r.data).lexically_normal().string();
-  d["data_sum"] = r.data_sum;
-  d["hidden"] = r.hidden;
-  d["fields"] = r.fields;
-  d["sampler"] = r.sampler;
-  d["settings"] = r.settings;
-  d["batch"] = r.plan.batch;
-  d["drop_last"] = r.plan.drop_last;
-  d["chains"] = r.plan.chains;
-  d["steps"] = r.plan.steps;
-  d["l1"] = r.plan.l1;
-  d["lr"] = r.plan.adam.rate;
-  d["seed"] = std::to_string(r.plan.seed);
-  d["iterations"] = r.iterations;
-  d["out"] = r.out;
-  return d.dump();
+  if (!was_given(command_, "--data")) c.data = saved.notes["data"];
+  if (!was_given(command_, "--out")) c.out = saved.notes["out"];
+  saved.plan.threads = c.request.plan.threads;
+  c.request = std::move(saved);
+  check_files(c);
+  return c;
 }
 
 }  // namespace saltus::cli

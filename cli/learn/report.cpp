@@ -12,8 +12,6 @@
 namespace saltus::cli {
 namespace {
 
-constexpr double kForget = 0.05;  // weight of the latest iteration
-
 // "loss -14.2, reconstruction error 0.11": what there is to say of the recent iterations.
 std::string state_text(const LearningInfo& recent) {
   std::string text = fmt::format("loss {}", short_number(recent.loss));
@@ -35,82 +33,61 @@ std::string method_text(const LearnRequest& r) {
 
 }  // namespace
 
-void LearnTotals::add(const LearningInfo& info) {
-  ++iterations;
-  const double weight = std::max(kForget, 1 / static_cast<double>(iterations));
-  const auto follow = [&](double& mean, double value) { mean += weight * (value - mean); };
-  follow(recent.gap, info.gap);
-  follow(recent.loss, info.loss);
-  follow(recent.difference, info.difference);
-  follow(recent.acceptance, info.acceptance);
-  follow(recent.proposed, info.proposed);
-  follow(recent.changed, info.changed);
-  sampling_seconds += info.sampling_seconds;
-  gradient_seconds += info.gradient_seconds;
-  update_seconds += info.update_seconds;
+std::string line_of(const LearnStatus& status) {
+  const auto done = static_cast<double>(status.totals.iterations);
+  if (status.validated >= 0) {
+    return fmt::format("validation after {} iterations {:5.1f} %",
+                       with_commas(status.totals.iterations), 100 * status.validated);
+  }
+  const double rate = (done - static_cast<double>(status.first)) / status.seconds;
+  const double left = (static_cast<double>(status.planned) - done) / rate;
+  return fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
+                     100 * done / static_cast<double>(status.planned), duration(left),
+                     state_text(status.totals.recent), short_number(1e3 / rate));
 }
 
-LearnProgress::LearnProgress(std::uint64_t done, std::uint64_t planned)
-    : first_(done), planned_(planned) {}
-
-void LearnProgress::tell(const std::string& line, double seconds) {
-  if (line_.due(seconds)) line_.show(line);
-}
-
-void LearnProgress::update(const LearnTotals& totals, double seconds) {
-  if (!line_.due(seconds)) return;
-  const auto done = static_cast<double>(totals.iterations);
-  const double rate = (done - static_cast<double>(first_)) / seconds;
-  const double left = (static_cast<double>(planned_) - done) / rate;
-  line_.show(fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
-                         100 * done / static_cast<double>(planned_), duration(left),
-                         state_text(totals.recent), short_number(1e3 / rate)));
-}
-
-void print_report(const LearnReport& report) {
-  const LearnRequest& r = report.request;
-  const LearnTotals& t = report.totals;
+void print_report(const LearnCommand& command, const LearnRequest& r, const LearnResult& result) {
+  const LearnTotals& t = result.totals;
   const auto row = [](const char* name, const std::string& value) {
     show("{:<12} {}\n", name, value);
   };
   const auto count = [](int n) { return with_commas(static_cast<std::uint64_t>(n)); };
   row("model", r.kind == "rbm" ? fmt::format("rbm, {} visible and {} hidden units",
-                                             count(report.dim), count(r.hidden))
-                               : fmt::format("ising, {} spins, all couplings{}", count(report.dim),
+                                             count(r.data.cols), count(r.hidden))
+                               : fmt::format("ising, {} spins, all couplings{}", count(r.data.cols),
                                              r.fields ? " and fields" : ""));
-  row("data", fmt::format("{}, {} rows", r.data, count(report.rows)));
+  row("data", fmt::format("{}, {} rows", command.data, count(r.data.rows)));
   row("method", method_text(r));
   row("learned",
       fmt::format("{} iterations, {} times through the data, in {}", with_commas(t.iterations),
-                  short_number(report.learning.batches().epochs(t.iterations)),
-                  duration(t.seconds())));
+                  short_number(result.epochs), duration(t.seconds())));
   const double whole = t.seconds() > 0 ? t.seconds() / 100 : 1;
   row("time", fmt::format("sampling {:.0f} %, gradient {:.0f} %, update {:.0f} %",
                           t.sampling_seconds / whole, t.gradient_seconds / whole,
                           t.update_seconds / whole));
   row("now", state_text(t.recent));
-  row("written", r.out);
+  row("written", command.out);
 }
 
-nlohmann::ordered_json report_json(const LearnReport& report) {
-  const LearnRequest& r = report.request;
-  const LearnTotals& t = report.totals;
+nlohmann::ordered_json report_json(const LearnCommand& command, const LearnRequest& r,
+                                   const LearnResult& result) {
+  const LearnTotals& t = result.totals;
   nlohmann::ordered_json j;
   j["model"] = r.kind;
-  j["dim"] = report.dim;
+  j["dim"] = r.data.cols;
   if (r.kind == "rbm") j["hidden"] = r.hidden;
   if (r.kind == "ising") j["fields"] = r.fields;
-  j["rows"] = report.rows;
+  j["rows"] = r.data.rows;
   j["batch"] = r.plan.batch;
   j["sampler"] = r.sampler;
-  j["parameters"] = parameters_json(report.learning.sampler().parameters());
+  j["parameters"] = parameters_json(result.parameters);
   j["persistent_chains"] = r.plan.chains;
   j["steps"] = r.plan.steps;
   j["lr"] = r.plan.adam.rate;
   j["l1"] = r.plan.l1;
   j["seed"] = r.plan.seed;
   j["iterations"] = t.iterations;
-  j["epochs"] = report.learning.batches().epochs(t.iterations);
+  j["epochs"] = result.epochs;
   j["loss"] = json_number(t.recent.loss);
   j["gap"] = json_number(t.recent.gap);
   j["reconstruction_error"] = json_number(t.recent.difference);
@@ -120,8 +97,8 @@ nlohmann::ordered_json report_json(const LearnReport& report) {
   j["seconds"] = {{"sampling", t.sampling_seconds},
                   {"gradient", t.gradient_seconds},
                   {"update", t.update_seconds}};
-  j["out"] = r.out;
-  j["complete"] = report.complete;
+  j["out"] = command.out;
+  j["complete"] = result.complete;
   j["version"] = version();
   return j;
 }

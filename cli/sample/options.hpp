@@ -2,32 +2,24 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/model_options.hpp"
 #include "cli/run_control.hpp"
-#include "saltus/run/run.hpp"
-#include "saltus/sampler/registry.hpp"
+#include "saltus/sample.hpp"
 
 namespace saltus::cli {
 
-struct SampleRequest : RunControl {
-  SampleRequest() { checkpoint_every = 1; }
+struct SampleCommand : RunControl {
+  SampleCommand() { checkpoint_every = 1; }
 
-  // What determines the draws; kept in the checkpoint.
-  ModelRequest model;                              // when resuming, device and precision alone
-  std::string model_text;                          // the model's complete JSON
-  std::map<std::string, std::string> model_files;  // Model::files
-  std::string sampler = "dmala";
-  Settings settings;
-  RunPlan plan;
+  ModelRequest model;
+  SampleRequest request;
   std::string record = "draws";  // or moments
-  std::string out;
-  int kept = 0;  // coordinates whose draws are kept: all of them, or evenly spread ones
-
-  std::string init = "random";  // done with when a checkpoint is written
+  std::string init = "random", out;
+  std::shared_ptr<const RowBuffer<Symbol>> start;  // from the file `init`
 };
 
 // KEY=VALUE texts as settings. Throws UsageError.
@@ -37,19 +29,18 @@ Settings parse_settings(const std::vector<std::string>& list);
 class SampleOptions {
  public:
   explicit SampleOptions(CLI::App& command);
-  // Checks what was given and completes it. Throws UsageError.
-  SampleRequest request();
+  // Checks what was given and completes it: reads the model, and the checkpoint when resuming.
+  // Throws UsageError, FileError and DataError.
+  SampleCommand complete();
 
  private:
+  SampleCommand begun(SampleCommand c) const;
+  SampleCommand resumed(SampleCommand c) const;
+
   CLI::App& command_;
-  SampleRequest given_;
+  SampleCommand given_;
   std::vector<std::string> set_;
   std::string seed_ = "1";
 };
-
-// The description that a checkpoint carries, and back. `text` is refused with a DataError that
-// names `source` when it does not fit.
-std::string describe(const SampleRequest& request);
-SampleRequest from_description(const std::string& text, const std::string& source);
 
 }  // namespace saltus::cli

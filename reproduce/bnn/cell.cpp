@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/stopwatch.hpp"
 #include "saltus/target/binary_network.hpp"
 
 namespace saltus::reproduce::bnn {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/checksum.hpp"
-
 namespace saltus {
 
 bool is_image_set(const std::string& name) {
@@ -27,18 +25,6 @@ ImageSet first_images(ImageSet images, int count) {
     part->bytes.resize(bytes);
   }
   return images;
-}
-
-std::string sum_of(const ImageSet& images) {
-  Checksum sum;
-  sum.add(images.grey);
-  sum.add(static_cast<std::uint64_t>(images.height));
-  sum.add(static_cast<std::uint64_t>(images.width));
-  for (const ByteRows* part : {&images.train, &images.valid, &images.test}) {
-    sum.add(part->bytes.size());
-    sum.add_bytes(part->bytes.data(), part->bytes.size());
-  }
-  return sum.text();
 }
 
 }  // namespace saltus

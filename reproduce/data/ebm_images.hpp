@@ -21,7 +21,4 @@ ImageSet first_images(ImageSet images, int count);
 // Chains that take turns in the published learning from a set; that of the larger sets for a file.
 int published_buffer(const std::string& name);
 
-// Tells other images from these.
-std::string sum_of(const ImageSet& images);
-
 }  // namespace saltus

@@ -12,6 +12,7 @@
 #include "reproduce/data/ebm_images.hpp"
 #include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/learn.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::reproduce {
@@ -271,13 +272,9 @@ class Worker {
       run.save(out);
       write_checkpoint(file, ais_description(), out.bytes());
     };
-    auto saved_at = std::chrono::steady_clock::now();
+    Pacer pacer(work_.checkpoint_every, 0, save);
     const bool complete = run.go([&](const AisStatus& status) {
-      const std::chrono::duration<double> since = std::chrono::steady_clock::now() - saved_at;
-      if (since.count() > work_.checkpoint_every) {
-        save();
-        saved_at = std::chrono::steady_clock::now();
-      }
+      pacer.next();
       const char* stages[] = {"warm-up", "forward", "reverse"};
       return work_.watch(fmt::format("{}: log Z, {}, {:.0f} %", cell_.name(),
                                      stages[static_cast<int>(status.stage)], 100 * status.done));

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "learn/ebm_run.hpp"
 #include "reproduce/experiment.hpp"
+#include "saltus/learn/ebm_run.hpp"
 #include "saltus/learn/likelihood.hpp"
 #include "saltus/torch/module.hpp"
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/measured.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/stopwatch.hpp"
 #include "saltus/learn/contrastive_divergence.hpp"
 #include "saltus/learn/trainable_rbm.hpp"
 #include "saltus/sampler/block_gibbs.hpp"

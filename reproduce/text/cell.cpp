@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "core/checksum.hpp"
-#include "core/stopwatch.hpp"
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/stopwatch.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/version.hpp"
 

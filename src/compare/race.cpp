@@ -229,7 +229,7 @@ Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds)
   const auto start = Clock::now();
   std::vector<Contender> field = candidates(target);
   if (field.empty()) {
-    throw UsageError("no exact sampler can serve " + target.name() + ": name one with --sampler");
+    throw NoExactSampler("no exact sampler can serve " + target.name());
   }
   if (!(seconds > 0)) {
     const double steps = static_cast<double>(plan.warmup) +

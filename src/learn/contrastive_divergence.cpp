@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
-#include "core/stopwatch.hpp"
 #include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/stopwatch.hpp"
 
 namespace saltus {
 namespace {

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "core/stopwatch.hpp"
 #include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/stopwatch.hpp"
 #include "saltus/learn/likelihood.hpp"
 
 namespace saltus {

@@ -1,15 +1,15 @@
-#include "learn/ebm_run.hpp"
+#include "saltus/learn/ebm_run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/stopwatch.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/images.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/run/pacer.hpp"
 
 namespace saltus {
 namespace {
@@ -100,24 +100,15 @@ bool EbmRun::go(const std::string& description, const std::function<bool(const N
   return complete;
 }
 
-// A slow disk must not eat the run: at most a tenth of the time goes into saving.
 bool EbmRun::work(const std::string& description, const std::function<bool(const Now&)>& watch) {
-  const Stopwatch watch_of_run;
-  double saved_at = 0, save_seconds = 0;
   if (!std::filesystem::exists(checkpoint_in(setup_.folder))) save(description);
-  const auto save_when_due = [&] {
-    const double now = watch_of_run.seconds();
-    if (now - saved_at < std::max(setup_.checkpoint_every, 9 * save_seconds)) return;
-    save(description);
-    saved_at = watch_of_run.seconds();
-    save_seconds = saved_at - now;
-  };
+  Pacer pacer(setup_.checkpoint_every, 0, [&] { save(description); });
   while (!learning_->done()) {
     bool on = true;
     if (learning_->validation_due()) {
       const bool complete = learning_->validate([&](double done) {
         on = watch({nullptr, done});
-        save_when_due();
+        pacer.next();
         return on;
       });
       if (!complete) return false;
@@ -128,7 +119,7 @@ bool EbmRun::work(const std::string& description, const std::function<bool(const
       const EbmInfo info = learning_->step();
       on = watch({&info, 0});
     }
-    save_when_due();
+    pacer.next();
     if (!on) return learning_->done();
   }
   return true;

@@ -260,10 +260,9 @@ void Ensemble::set_beta(int group, double beta) {
 
 void Ensemble::check_finite(const Tile& tile, int r, double logp) const {
   if (std::isfinite(logp)) return;
-  throw DataError("log p of the state of chain " +
-                  std::to_string(tile.first_chain + static_cast<std::uint32_t>(r)) +
-                  " is not finite; start from states that the model allows (saltus sample --init "
-                  "FILE)");
+  throw StartError("log p of the state of chain " +
+                   std::to_string(tile.first_chain + static_cast<std::uint32_t>(r)) +
+                   " is not finite; start from states that the model allows");
 }
 
 // work(tile, what the thread lends to it), for all tiles.

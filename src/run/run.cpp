@@ -62,7 +62,7 @@ class Run::Observer final : public StepObserver {
   bool draws_, wants_logp_ = false;
 };
 
-Run::Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& plan)
+Run::Run(const Target& target, std::shared_ptr<const Sampler> sampler, const RunPlan& plan)
     : target_(target),
       original_(std::move(sampler)),
       plan_(plan),

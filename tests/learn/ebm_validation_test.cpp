@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "ebm_lesson.hpp"
-#include "learn/ebm_run.hpp"
 #include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/learn/ebm_run.hpp"
 #include "saltus/learn/likelihood.hpp"
 
 namespace saltus {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/error.hpp"
 #include "saltus/run/batch_means.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
@@ -99,6 +100,9 @@ struct Choice {
   std::vector<RaceResult> results;  // in the order of dropping out, the winner last
   double seconds = 0;
   std::string reason() const;  // why the winner won
+};
+struct NoExactSampler : UsageError {  // none can serve the target
+  using UsageError::UsageError;
 };
 Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds = 0);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/error.hpp"
 #include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
 #include "saltus/torch/module.hpp"
@@ -24,12 +25,19 @@ struct Model {
   std::map<std::string, std::string> files;
 };
 
+// A model's target, which keeps the model alive.
+std::shared_ptr<const Target> shared_target(Model model);
+
+struct NoModel : FileError {
+  explicit NoModel(const std::string& what) : FileError(what, false) {}
+};
+
 struct ModelOptions {
   DeviceChoice device;
   bool scripts = true;  // TorchScript files may be run. They are programs: they can read and write
 };
 
-// A file, or a built-in name. Throws FileError when there is neither, and DataError, naming the
+// A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
 // the device needs libtorch and there is none.
 Model load_model(const std::string& file_or_name, const ModelOptions& options = {});

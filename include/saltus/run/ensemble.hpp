@@ -12,12 +12,18 @@
 #include <vector>
 
 #include "saltus/core/bytes.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/run/device_chains.hpp"
 #include "saltus/sampler/sampler.hpp"
 #include "saltus/target/tempered.hpp"
 
 namespace saltus {
+
+// A chain stands where the model's log p is not finite.
+struct StartError : DataError {
+  using DataError::DataError;
+};
 
 // Told of every step of every tile, by the thread that runs the tile.
 class StepObserver {
@@ -79,7 +85,7 @@ class Ensemble {
   double beta(int group) const;
   void set_beta(int group, double beta);
 
-  // Computes logp and score of all states. Throws DataError when a logp is not finite.
+  // Computes logp and score of all states. Throws StartError when a logp is not finite.
   void evaluate();
   // Steps of all chains, by one sampler or by one for each group.
   void advance(const Sampler& sampler, std::uint64_t steps, StepObserver& observer);

@@ -60,7 +60,7 @@ struct RunStatus {
 class Run {
  public:
   // Throws UsageError when the sampler does not suit the target.
-  Run(const Target& target, std::unique_ptr<Sampler> sampler, const RunPlan& plan);
+  Run(const Target& target, std::shared_ptr<const Sampler> sampler, const RunPlan& plan);
 
   // Recorders are told of every draw. They must outlive the run.
   void add(Recorder& recorder) { recorders_.push_back(&recorder); }

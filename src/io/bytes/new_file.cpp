@@ -118,4 +118,11 @@ void remove_abandoned(const std::filesystem::path& target) {
   }
 }
 
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code failure;
+  if (std::filesystem::equivalent(a, b, failure) && !failure) return true;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(a), failure) ==
+         std::filesystem::weakly_canonical(std::filesystem::absolute(b), failure);
+}
+
 }  // namespace saltus

@@ -41,4 +41,7 @@ class NewFile {
 // being written.
 void remove_abandoned(const std::filesystem::path& target);
 
+// By whatever name or link; also of files that are not there yet.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
 }  // namespace saltus

@@ -374,9 +374,7 @@ Model read_model(const std::string& file_or_name) {
   std::ifstream file;
   if (!fs::is_directory(file_or_name, ignored)) file.open(file_or_name, std::ios::binary);
   if (!file.is_open()) {
-    throw FileError("there is no model file and no built-in model '" + file_or_name +
-                        "' ('saltus models' lists the built-in ones)",
-                    false);
+    throw NoModel("there is no model file and no built-in model '" + file_or_name + "'");
   }
   const std::string text = content_of(file);
   const fs::path path = fs::absolute(file_or_name).lexically_normal();
@@ -411,6 +409,11 @@ Model load_saved_model(const std::string& text, const std::string& source,
   if (model.text != text) throw DataError(file + " has changed since " + source + " was saved");
   add_target(model, file, options);
   return model;
+}
+
+std::shared_ptr<const Target> shared_target(Model model) {
+  const auto owner = std::make_shared<const Model>(std::move(model));
+  return {owner, owner->target.get()};
 }
 
 }  // namespace saltus

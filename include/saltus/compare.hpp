@@ -1,0 +1,37 @@
+// Which sampler is best for a model? A fair race, its verdict and, where the model is small, how
+// far everyone is from the exact answer.
+//
+//   const CompareResult result = compare({.target = target});
+//   ... result.results[result.per_second.best].contender.sampler
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "saltus/compare/race.hpp"
+#include "saltus/diagnose/exact.hpp"
+
+namespace saltus {
+
+struct CompareRequest {
+  std::shared_ptr<const Target> target = {};
+  // Empty: all samplers that the target supports. One without settings gets those that suit a race.
+  std::vector<Contender> contenders = {};
+  RacePlan plan = {};
+};
+
+struct CompareResult {
+  std::vector<RaceResult> results;
+  std::vector<double> error;  // root mean square error of the means, NaN where unknown
+  std::vector<double> bias;   // L1 distance of the stationary law from the model, NaN where unknown
+  std::optional<ExactAnswer> exact;
+  Verdict per_second, per_evaluation;
+  bool complete = true;  // not stopped; a stopped race has no results
+  double seconds = 0;
+};
+
+// Throws UsageError when a contender does not suit the target.
+CompareResult compare(const CompareRequest& request, const RaceProgress& progress = {});
+
+}  // namespace saltus

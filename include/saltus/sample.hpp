@@ -1,0 +1,147 @@
+// Drawing from a model, from the request to diagnosed draws: what the program's `sample` does, as
+// a library.
+//
+//   SampleRequest request(load_model("model.json"));
+//   request.plan.draws = 5000;
+//   const SampleResult result = sample(request);
+//   ... result.summaries, result.warnings, result.draws->read_states(...)
+//
+// A target of your own is drawn from the same way: SampleRequest(std::make_shared<MyTarget>()).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/compare/race.hpp"
+#include "saltus/diagnose/exact.hpp"
+#include "saltus/diagnose/summary.hpp"
+#include "saltus/io/model_file.hpp"
+#include "saltus/run/draw_arrays.hpp"
+#include "saltus/run/pacer.hpp"
+#include "saltus/run/run.hpp"
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus {
+
+class DrawSpool;
+class Moments;
+
+// Where the draws are kept.
+enum class Keep {
+  memory,   // in memory that the result owns
+  arrays,   // in the caller's arrays
+  disk,     // in a file beside the checkpoint, or in a temporary one: memory holds one round
+  moments,  // nowhere: running moments alone
+};
+
+struct SampleRequest : Saving {
+  SampleRequest() { checkpoint_every = 1; }
+  explicit SampleRequest(std::shared_ptr<const Target> drawn_from);
+  explicit SampleRequest(Model model);
+
+  std::shared_ptr<const Target> target;
+  // What describes the target in a checkpoint (Model::text, Model::files). Empty for a target of
+  // the caller's own.
+  std::string model_text;
+  std::map<std::string, std::string> model_files;
+
+  std::string sampler = "dmala";  // a name (sampler_entries), or auto: the best in a short race
+  Settings settings;
+  std::shared_ptr<const Sampler> own_sampler;  // in place of a name
+  RunPlan plan;
+  Rows<const Symbol> start;  // a row for each chain; null: random. Not needed after the start
+
+  Keep keep = Keep::memory;
+  CallerArrays arrays;  // with Keep::arrays
+  int coordinates = 0;  // evenly spread ones whose draws are kept; 0: all
+  bool exact = true;    // where the model is small, compute the exact answer too
+
+  std::map<std::string, std::string> attributes;  // copied into files of draws
+  std::map<std::string, std::string> notes;       // the caller's own; a checkpoint keeps them
+};
+
+struct SampleResult {
+  std::shared_ptr<const Target> target;
+  std::string sampler;
+  std::vector<Parameter> parameters;  // as tuned
+  bool exact_sampler = true;          // it leaves the model invariant
+  bool random_sampler = true;         // false: particles that move by a deterministic rule
+  std::string tunes;  // "step_size", "dmala.step_size, gwg.flips": what warm-up tunes
+  RunPlan plan;
+  int tile = 0;                  // chains advanced together
+  bool complete = false;         // all draws are made
+  std::uint64_t draws_made = 0;  // of each chain
+  RunStatistics statistics;
+  std::vector<double> mean;                  // of every coordinate
+  std::vector<int> watched;                  // the coordinates that the summaries belong to:
+  std::vector<CoordinateSummary> summaries;  // all, or evenly spread ones of a long run
+  std::optional<ExactAnswer> exact;
+  std::optional<Choice> choice;        // of the sampler, where that was asked for
+  std::vector<std::string> warnings;   // what speaks against the draws, a sentence each
+  std::shared_ptr<const Draws> draws;  // null with Keep::moments
+};
+
+// Told between rounds; false stops the run, which can be continued where there is a checkpoint.
+using SampleProgress = std::function<bool(const RunStatus&)>;
+
+// Throws UsageError, DataError and FileError.
+SampleResult sample(SampleRequest request, const SampleProgress& progress = {});
+
+// The request that a checkpoint holds, with `resume` set. The model is read again, and refused with
+// a DataError when a file of it has changed. What does not determine the draws may then be changed,
+// and plan.draws where draws are kept; Keep::arrays needs the arrays again.
+SampleRequest resumed_sample(const std::string& checkpoint, const ModelOptions& options = {});
+// The same for a target of the caller's own.
+SampleRequest resumed_sample(const std::string& checkpoint, std::shared_ptr<const Target> target);
+// The same in two steps: without the target, and the target from what the request says of it.
+SampleRequest read_sample_checkpoint(const std::string& checkpoint);
+void attach_saved_model(SampleRequest& request, const ModelOptions& options);
+
+// Where a run with Keep::disk and this checkpoint has its draws.
+std::filesystem::path draws_beside(const std::filesystem::path& checkpoint);
+// How many coordinates of a run are diagnosed: all, unless that would take too long.
+int watched_count(int dim, const RunPlan& plan);
+
+// sample() in steps, for callers that look after files between them.
+class SampleRun {
+ public:
+  // Chooses the sampler, where it is to be chosen: from here on the run is one with the winner.
+  explicit SampleRun(SampleRequest request);
+  ~SampleRun();
+
+  // Starts the chains, or restores them, and saves a first time.
+  void start();
+  // True when all draws are made. Saves now and then, and at the end.
+  bool go(const SampleProgress& progress = {});
+  // Gives a run without a checkpoint one, whose file does not exist yet. Throws FileError when its
+  // draws cannot be moved there; the run is then as before.
+  void save_to(const std::string& checkpoint);
+  void save();
+  SampleResult result();
+
+  const SampleRequest& request() const { return request_; }
+  const Run& run() const { return *run_; }
+  std::shared_ptr<const Draws> draws();
+
+ private:
+  void keep_draws();
+  void restore();
+  DrawsInfo draws_info() const;
+  void add_moment_summaries(SampleResult& r) const;
+  void add_exact_answer(SampleResult& r) const;
+
+  SampleRequest request_;
+  std::optional<Choice> choice_;
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<Moments> moments_;
+  std::vector<int> kept_;  // coordinates whose draws are kept; empty: all
+  std::shared_ptr<DrawSpool> spool_;
+  std::shared_ptr<DrawArrays> in_memory_;
+};
+
+}  // namespace saltus

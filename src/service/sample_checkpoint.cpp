@@ -1,0 +1,86 @@
+// What a checkpoint says of the run that it holds, and requests made from it.
+#include <nlohmann/json.hpp>
+
+#include "service/description.hpp"
+#include "service/sample_parts.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr const char* kKeeps[] = {"memory", "arrays", "disk", "moments"};
+
+Keep parse_keep(const std::string& text, const std::string& source) {
+  for (int k = 0; k < 4; ++k) {
+    if (text == kKeeps[k]) return static_cast<Keep>(k);
+  }
+  throw DataError(source + ": keep is " + text + ", expected memory, arrays, disk or moments");
+}
+
+}  // namespace
+
+std::string describe_sample(const SampleRequest& r) {
+  nlohmann::ordered_json d;
+  d["version"] = version();
+  d["sample"] = r.target->name();
+  d["model"] = r.model_text;
+  d["model_files"] = r.model_files;
+  d["sampler"] = r.own_sampler ? r.own_sampler->name() : r.sampler;
+  d["settings"] = r.settings;
+  d["chains"] = r.plan.chains;
+  d["warmup"] = r.plan.warmup;
+  d["draws"] = r.plan.draws;
+  d["thin"] = r.plan.thin;
+  d["seed"] = std::to_string(r.plan.seed);
+  d["tile"] = r.plan.tile;
+  d["keep"] = kKeeps[static_cast<int>(r.keep)];
+  d["coordinates"] = r.coordinates;
+  d["notes"] = r.notes;
+  return d.dump();
+}
+
+SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
+  return read_description<SampleRequest>(checkpoint, "sample", [&](JsonFields& d) {
+    SampleRequest r;
+    r.resume = r.checkpoint = checkpoint;
+    r.model_text = d.string("model");
+    r.model_files = d.at("model_files").get<std::map<std::string, std::string>>();
+    r.sampler = d.string("sampler");
+    r.settings = d.at("settings").get<Settings>();
+    r.plan.chains = static_cast<int>(d.integer(d.at("chains"), "chains", 1, 1'000'000'000));
+    r.plan.warmup = whole_number(d, "warmup", 0);
+    r.plan.draws = whole_number(d, "draws", 1);
+    r.plan.thin = whole_number(d, "thin", 1);
+    r.plan.seed = seed_in(d);
+    r.plan.tile = static_cast<int>(d.integer(d.at("tile"), "tile", 0, 1'000'000));
+    r.keep = parse_keep(d.string("keep"), checkpoint);
+    r.coordinates = static_cast<int>(d.integer(d.at("coordinates"), "coordinates", 0, INT32_MAX));
+    r.notes = d.at("notes").get<std::map<std::string, std::string>>();
+    return r;
+  });
+}
+
+void attach_saved_model(SampleRequest& r, const ModelOptions& options) {
+  if (r.model_text.empty()) {
+    throw UsageError(r.resume + " holds a run from a target that no model file describes");
+  }
+  Model model = load_saved_model(r.model_text, r.resume, options);
+  for (const auto& [path, sum] : model.files) {
+    if (r.model_files[path] == sum) continue;
+    throw DataError(path + " has changed since " + r.resume + " was saved");
+  }
+  r.target = shared_target(std::move(model));
+}
+
+SampleRequest resumed_sample(const std::string& checkpoint, const ModelOptions& options) {
+  SampleRequest r = read_sample_checkpoint(checkpoint);
+  attach_saved_model(r, options);
+  return r;
+}
+
+SampleRequest resumed_sample(const std::string& checkpoint, std::shared_ptr<const Target> target) {
+  SampleRequest r = read_sample_checkpoint(checkpoint);
+  r.target = std::move(target);
+  return r;
+}
+
+}  // namespace saltus

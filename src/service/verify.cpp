@@ -1,0 +1,156 @@
+#include "saltus/verify.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/number_text.hpp"
+#include "saltus/diagnose/conformance.hpp"
+#include "saltus/diagnose/gradient_check.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr double kExact = 1e-12;          // rounding of sums over a few thousand states
+constexpr double kSmallestPValue = 1e-4;  // one false alarm in ten thousand verifications
+constexpr double kSteps = 2e6;
+constexpr const char* kMatrixChecks[] = {"rows", "invariance", "reversibility", "steps"};
+
+struct Stopped {};
+
+class Checks {
+ public:
+  Checks(std::vector<Check>& list, const VerifyProgress& progress)
+      : list_(list), progress_(progress) {}
+  void add(Check check) {
+    list_.push_back(std::move(check));
+    if (progress_ && !progress_(list_.back())) throw Stopped();
+  }
+  void test(const std::string& name, bool good, const std::string& text) {
+    add({name, good ? Check::Outcome::good : Check::Outcome::failed, text});
+  }
+  void skip(const std::string& name, const std::string& why) {
+    add({name, Check::Outcome::skipped, why});
+  }
+
+ private:
+  std::vector<Check>& list_;
+  const VerifyProgress& progress_;
+};
+
+void verify_gradient(const Target& target, Checks& checks) {
+  if (target.stochastic()) return checks.skip("gradient", "the gradient is a mini-batch estimate");
+  const GradientCheck g = check_score(target);
+  const std::string changes = fmt::format("over {} changes of one coordinate", g.changes);
+  if (!g.finite)
+    return checks.test("gradient", false, "log p or its gradient is not finite " + changes);
+  if (g.exact()) {
+    return checks.test("gradient", true,
+                       fmt::format("explains log p exactly {} (largest relative error {:.1e})",
+                                   changes, g.worst_error));
+  }
+  checks.test(
+      "gradient", g.plausible(),
+      fmt::format(
+          "correlation {:.4f} and slope {:.4f} between changes of log p and what the gradient "
+          "predicts, {}; worst at coordinate {}: {:.6g} against {:.6g}",
+          g.correlation, g.slope, changes, g.coordinate, g.difference, g.predicted));
+}
+
+// Levels per coordinate at which an unbounded model fits into an exact table.
+int levels_for_table(const Domain& domain) {
+  const double most = std::pow(static_cast<double>(StateTable::kMostStates), 1.0 / domain.dim());
+  return std::min(64, static_cast<int>(most + 1e-9));
+}
+
+bool fits_table(const Domain& domain) {
+  if (domain.unbounded()) return levels_for_table(domain) >= 4;
+  return domain.states(StateTable::kMostStates).has_value();
+}
+
+void verify_matrix(const Sampler& sampler, const StateTable& table, Checks& checks) {
+  const Conformance c = check_transitions(sampler, table);
+  checks.test("rows", c.rows < kExact,
+              fmt::format("every row of the {} x {} transition matrix sums to 1 (error {:.1e})",
+                          table.size(), table.size(), c.rows));
+  if (sampler.exact()) {
+    checks.test("reach", c.irreducible,
+                c.irreducible ? "every state can be reached from every other"
+                              : "some states cannot be reached from others");
+    checks.test(
+        "invariance", c.invariance < kExact,
+        fmt::format("the model is left invariant (largest defect {:.1e}; acceptance {:.4f})",
+                    c.invariance, c.acceptance));
+  } else {
+    checks.skip(
+        "invariance",
+        fmt::format("{} is unadjusted; its stationary law is at L1 distance {:.4g} from the model",
+                    sampler.name(), c.l1));
+  }
+  if (sampler.reversible()) {
+    checks.test("reversibility", c.reversibility < kExact,
+                fmt::format("detailed balance holds (largest defect {:.1e})", c.reversibility));
+  } else {
+    checks.skip("reversibility",
+                fmt::format("{} does not promise detailed balance", sampler.name()));
+  }
+}
+
+void verify_steps(const Sampler& sampler, const Target& target, const StateTable& table,
+                  Checks& checks) {
+  const double per_state = std::clamp(kSteps / static_cast<double>(table.size()), 256.0, 20000.0);
+  const StepCheck s = check_steps(sampler, target, table, static_cast<std::uint64_t>(per_state));
+  checks.test("steps", s.p_value > kSmallestPValue && !s.impossible,
+              fmt::format("{} real steps follow the matrix (chi-square {:.1f} on {:.0f} degrees of "
+                          "freedom, p = {:.3g})",
+                          with_commas(s.steps), s.chi_square, s.degrees, s.p_value));
+}
+
+void verify_exactly(const Sampler& sampler, const Target& target, Checks& checks) {
+  const Domain& domain = target.domain();
+  if (!fits_table(domain)) {
+    const std::string why =
+        fmt::format("the model has more than {} states, so the transition matrix is out of reach",
+                    StateTable::kMostStates);
+    for (const char* name : kMatrixChecks) checks.skip(name, why);
+    return;
+  }
+  const StateTable table(target, levels_for_table(domain));
+  if (domain.unbounded()) {
+    checks.add({"states", Check::Outcome::note,
+                fmt::format("levels 0 to {} of each coordinate stand for the unbounded model",
+                            table.domain().max_levels() - 1)});
+  }
+  if (!sampler.enumerable()) {
+    const std::string why =
+        sampler.name() + " moves on more than the model's states, so there is no matrix";
+    for (const char* name : kMatrixChecks) checks.skip(name, why);
+    return;
+  }
+  verify_matrix(sampler, table, checks);
+  verify_steps(sampler, target, table, checks);
+}
+
+}  // namespace
+
+bool VerifyResult::good() const {
+  return std::none_of(checks.begin(), checks.end(),
+                      [](const Check& c) { return c.outcome == Check::Outcome::failed; });
+}
+
+VerifyResult verify(const VerifyRequest& request, const VerifyProgress& progress) {
+  const Target& target = *request.target;
+  std::shared_ptr<const Sampler> sampler = request.own_sampler;
+  if (!sampler) sampler = make_sampler(request.sampler, target, request.settings);
+  VerifyResult result{sampler->name(), sampler->parameters(), {}};
+  Checks checks(result.checks, progress);
+  try {
+    verify_gradient(target, checks);
+    verify_exactly(*sampler, target, checks);
+  } catch (const Stopped&) {  // the caller's wish
+  }
+  return result;
+}
+
+}  // namespace saltus

@@ -1,0 +1,234 @@
+// sample(): draws in memory, in arrays and on disk are the same; a stopped run continues.
+#include "saltus/sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "io/test_files.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/target/ising_lattice.hpp"
+#include "saltus/target/quadratic.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kChains = 3;
+constexpr std::size_t kDraws = 400;
+
+std::shared_ptr<const Target> lattice() {
+  return std::make_shared<IsingLattice>(2, 3, true, 0.15, 0.2);
+}
+
+SampleRequest small_request(std::shared_ptr<const Target> target = lattice()) {
+  SampleRequest request(std::move(target));
+  request.plan.chains = kChains;
+  request.plan.warmup = 50;
+  request.plan.draws = kDraws;
+  request.plan.seed = 7;
+  request.plan.threads = 1;
+  request.plan.round_seconds = 0;  // many short rounds
+  return request;
+}
+
+// All states and log p, chain after chain.
+struct All {
+  std::vector<Symbol> states;
+  std::vector<double> logp;
+  bool operator==(const All&) const = default;
+};
+All all_of(const Draws& draws) {
+  All all;
+  const auto n = draws.draws();
+  const auto dim = static_cast<std::size_t>(draws.dim());
+  for (int chain = 0; chain < draws.chains(); ++chain) {
+    std::vector<Symbol> x(n * dim);
+    std::vector<double> logp(n);
+    draws.read_states(chain, 0, {x.data(), static_cast<int>(n), draws.dim(), draws.dim()});
+    draws.read_logp(chain, 0, logp);
+    all.states.insert(all.states.end(), x.begin(), x.end());
+    all.logp.insert(all.logp.end(), logp.begin(), logp.end());
+  }
+  return all;
+}
+
+TEST(Sample, MemoryAndDiskHoldTheSameDraws) {
+  SampleRequest request = small_request();
+  const SampleResult in_memory = sample(request);
+  request.keep = Keep::disk;
+  const SampleResult on_disk = sample(request);
+  EXPECT_TRUE(in_memory.complete);
+  EXPECT_EQ(in_memory.draws_made, kDraws);
+  EXPECT_EQ(all_of(*in_memory.draws), all_of(*on_disk.draws));
+  EXPECT_EQ(in_memory.mean, on_disk.mean);
+  EXPECT_GT(in_memory.draws->info().step_size, 0);
+}
+
+TEST(Sample, LogpIsThatOfTheStates) {
+  const SampleResult result = sample(small_request());
+  const All all = all_of(*result.draws);
+  for (std::size_t row = 0; row < all.logp.size(); ++row) {
+    EXPECT_NEAR(all.logp[row], logp_of(*result.target, all.states.data() + 6 * row), 1e-5);
+  }
+}
+
+TEST(Sample, CallersArraysAreFilledByTheirStrides) {
+  SampleRequest request = small_request();
+  const All expected = all_of(*sample(request).draws);
+  // Coordinates outermost, with a gap of one entry behind every draw.
+  std::vector<Symbol> states(6 * kChains * kDraws * 2, 99);
+  std::vector<double> logp(kChains * kDraws);
+  request.keep = Keep::arrays;
+  request.arrays = {states, {2 * kDraws, 2, 2 * kDraws * kChains}, logp, {1, kChains}};
+  const SampleResult result = sample(request);
+  for (std::size_t c = 0; c < kChains; ++c) {
+    for (std::size_t t = 0; t < kDraws; ++t) {
+      EXPECT_EQ(logp[c + kChains * t], expected.logp[c * kDraws + t]);
+      for (std::size_t i = 0; i < 6; ++i) {
+        const std::size_t at = 2 * (kDraws * (kChains * i + c) + t);
+        EXPECT_EQ(states[at], expected.states[(c * kDraws + t) * 6 + i]);
+        EXPECT_EQ(states[at + 1], 99);
+      }
+    }
+  }
+  EXPECT_EQ(all_of(*result.draws), expected);
+}
+
+TEST(Sample, RefusesArraysThatAreTooSmall) {
+  std::vector<Symbol> states(6 * kChains * kDraws - 1);
+  SampleRequest request = small_request();
+  request.keep = Keep::arrays;
+  EXPECT_THROW(sample(request), UsageError);
+  request.arrays.states = states;
+  EXPECT_THROW(sample(request), UsageError);
+  states.push_back(0);
+  std::vector<double> logp(kChains * kDraws - 1);
+  request.arrays.states = states;
+  EXPECT_TRUE(sample(request).complete);  // no log p is wanted
+  request.arrays.logp = logp;
+  EXPECT_THROW(sample(request), UsageError);
+}
+
+TEST(Sample, KeepsSpreadCoordinates) {
+  SampleRequest request = small_request();
+  const All all = all_of(*sample(request).draws);
+  request.coordinates = 3;
+  const SampleResult result = sample(request);
+  EXPECT_EQ(result.watched, (std::vector<int>{0, 2, 4}));
+  const All some = all_of(*result.draws);
+  for (std::size_t row = 0; row < kChains * kDraws; ++row) {
+    EXPECT_EQ(some.states[3 * row + 1], all.states[6 * row + 2]);
+  }
+}
+
+TEST(Sample, MomentsKeepNoDraws) {
+  SampleRequest request = small_request();
+  const std::vector<double> mean = sample(request).mean;
+  request.keep = Keep::moments;
+  const SampleResult result = sample(request);
+  EXPECT_EQ(result.draws, nullptr);
+  EXPECT_EQ(result.summaries.size(), 6u);
+  for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(result.mean[i], mean[i], 1e-12);
+}
+
+class Continued : public testing::TestWithParam<Keep> {};
+
+// Whatever is kept: a run that the callback stops, and that goes on from its checkpoint, makes the
+// draws of one that was never stopped.
+TEST_P(Continued, MakesTheSameDraws) {
+  const TestFolder folder;
+  std::vector<Symbol> states(6 * kChains * kDraws);
+  std::vector<double> logp(kChains * kDraws);
+  SampleRequest request = small_request();
+  request.keep = GetParam();
+  if (request.keep == Keep::arrays) request.arrays = {states, {}, logp, {}};
+  const SampleResult whole = sample(request);
+  const All expected = whole.draws ? all_of(*whole.draws) : All{};
+
+  request.checkpoint = (folder / "run.checkpoint").string();
+  const SampleResult half = sample(request, [](const RunStatus& s) { return s.step < 200; });
+  EXPECT_FALSE(half.complete);
+  EXPECT_GT(half.draws_made, 0u);
+  EXPECT_LT(half.draws_made, kDraws);
+
+  std::fill(states.begin(), states.end(), Symbol{0});
+  SampleRequest again = resumed_sample(request.checkpoint, lattice());
+  EXPECT_EQ(again.keep, GetParam());
+  again.arrays = request.arrays;
+  again.plan.threads = 1;
+  const SampleResult result = sample(again);
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.mean, whole.mean);
+  EXPECT_EQ(result.draws ? all_of(*result.draws) : All{}, expected);
+}
+INSTANTIATE_TEST_SUITE_P(EveryWay, Continued,
+                         testing::Values(Keep::memory, Keep::arrays, Keep::disk, Keep::moments));
+
+TEST(Sample, AModelFileIsReadAgainFromTheCheckpoint) {
+  const TestFolder folder;
+  SampleRequest request(load_model("bernoulli"));
+  request.plan.draws = 50;
+  request.checkpoint = (folder / "run.checkpoint").string();
+  request.notes["colour"] = "green";
+  const SampleResult first = sample(request);
+  SampleRequest more = resumed_sample(request.checkpoint);
+  EXPECT_EQ(more.notes["colour"], "green");
+  more.plan.draws = 80;
+  const SampleResult result = sample(more);
+  EXPECT_EQ(result.draws_made, 80u);
+  const All before = all_of(*first.draws), after = all_of(*result.draws);
+  EXPECT_TRUE(std::equal(before.logp.begin(), before.logp.begin() + 50, after.logp.begin()));
+}
+
+TEST(Sample, ATargetOfOnesOwnNeedsItAgain) {
+  const TestFolder folder;
+  SampleRequest request = small_request();
+  request.checkpoint = (folder / "run.checkpoint").string();
+  sample(request);
+  EXPECT_THROW(resumed_sample(request.checkpoint), UsageError);
+  EXPECT_EQ(sample(resumed_sample(request.checkpoint, lattice())).draws_made, kDraws);
+}
+
+TEST(Sample, WarnsWhenTheChainsMissAMode) {
+  // Eight spins, all pairs coupled with 0.5, field 0.05: the chains stay in one of two modes.
+  std::vector<Coupling> couplings;
+  for (int i = 0; i < 8; ++i) {
+    for (int j = i + 1; j < 8; ++j) couplings.push_back({i, j, 0.5});
+  }
+  SampleRequest request(make_ising(8, couplings, std::vector<double>(8, 0.05)));
+  request.plan.seed = 3;
+  request.plan.draws = 2000;
+  const RowBuffer<Symbol> start(4, 8);  // all chains in the lesser mode
+  request.start = start.view();
+  const SampleResult stuck = sample(request);
+  ASSERT_TRUE(stuck.exact);
+  ASSERT_FALSE(stuck.warnings.empty());
+  EXPECT_NE(stuck.warnings[0].find("exact answer"), std::string::npos);
+  EXPECT_TRUE(sample(small_request()).warnings.empty());
+}
+
+TEST(Sample, AutoNamesTheWinner) {
+  SampleRequest request = small_request();
+  request.sampler = "auto";
+  const SampleResult result = sample(request);
+  ASSERT_TRUE(result.choice);
+  EXPECT_EQ(result.sampler, result.choice->winner.sampler);
+  EXPECT_TRUE(result.exact_sampler);
+  request.settings["step_size"] = "0.2";
+  EXPECT_THROW(sample(request), UsageError);
+}
+
+TEST(Sample, StopsInTime) {
+  SampleRequest request = small_request();
+  request.keep = Keep::moments;
+  request.plan.draws = std::uint64_t{1} << 40;
+  request.plan.round_seconds = 0.01;
+  request.time_limit = 0.1;
+  const SampleResult result = sample(request);
+  EXPECT_FALSE(result.complete);
+  EXPECT_LT(result.statistics.seconds, 30);
+}
+
+}  // namespace
+}  // namespace saltus
