@@ -1,6 +1,6 @@
 // Hidden units: the specification.
 #include "ops/passes.hpp"
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 
 namespace saltus::ops::scalar {
 

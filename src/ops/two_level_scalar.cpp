@@ -1,16 +1,16 @@
 // Two-level discrete Langevin proposal: the specification.
 #include <cmath>
 
+#include "core/flip_law.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
-#include "ops/scalar_math.hpp"
 
 namespace saltus::ops::scalar {
 namespace {
 
-double flip_logit(const TwoLevelLaw& law, int i, Symbol x, float score) {
-  const double drift = double{law.half_span} * double{score} * (x ? -1.0 : 1.0);
-  return drift - double{law.penalty[law.uniform ? 0 : i]};
+double logit_of(const TwoLevelLaw& law, int i, Symbol x, float score) {
+  return flip_logit(double{law.half_span}, x, double{score},
+                    double{law.penalty[law.uniform ? 0 : i]});
 }
 
 }  // namespace
@@ -19,15 +19,12 @@ Proposed propose_two_level(const TwoLevelLaw& law, int n, const Symbol* x, const
                            Symbol* y, const Stream& stream, bool want_log_q) {
   Proposed out;
   for (int i = 0; i < n; ++i) {
-    const double l = flip_logit(law, i, x[i], score[i]);
-    // Decided by the unlikelier of flip and stay, whose probability keeps its digits.
-    const double u = ((stream.word(static_cast<std::uint32_t>(i)) >> 1) + 0.5) * 0x1p-31;
-    const bool unlikely = u < sigmoid(-std::abs(l));
-    const bool flip = unlikely != (l >= 0);
+    const double l = logit_of(law, i, x[i], score[i]);
+    const bool flip = flips(l, stream.word(static_cast<std::uint32_t>(i)));
     y[i] = flip ? static_cast<Symbol>(1 - x[i]) : x[i];
     out.changes += flip;
     out.finite = out.finite && !std::isnan(l);
-    if (want_log_q) out.log_q += (flip ? l : 0.0) - softplus(l);
+    if (want_log_q) out.log_q += log_q_of(l, flip);
   }
   return out;
 }
@@ -36,8 +33,7 @@ double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const 
                        const Symbol* to) {
   double log_q = 0;
   for (int i = 0; i < n; ++i) {
-    const double l = flip_logit(law, i, from[i], score[i]);
-    log_q += (from[i] != to[i] ? l : 0.0) - softplus(l);
+    log_q += log_q_of(logit_of(law, i, from[i], score[i]), from[i] != to[i]);
   }
   return log_q;
 }

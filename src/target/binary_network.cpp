@@ -6,7 +6,7 @@
 
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/mini_batch.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/ops.hpp"
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
 

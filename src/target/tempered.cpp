@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -46,29 +46,27 @@ double Tempered::log_ratio(const Symbol* x, double logp) const {
   return (logp - base_->log_probability(x)) / beta_;
 }
 
-// At beta = 0 the model's value, which may be infinite, is dropped.
 void Tempered::mix_logp(Rows<const Symbol> x, double* logp) const {
   if (!logp) return;
   for (int r = 0; r < x.rows; ++r) {
-    logp[r] = (beta_ == 0 ? 0 : beta_ * logp[r]) + (1 - beta_) * base_->log_probability(x[r]);
+    logp[r] = tempering().logp(logp[r], base_->log_probability(x[r]));
   }
 }
 
 template <class T>
 void Tempered::mix(Rows<const Symbol> x, Rows<const T> model_score, Rows<T> score) const {
   if (!score) return;
-  const auto model = static_cast<T>(beta_), rest = static_cast<T>(1 - beta_);
+  const Tempering at = tempering();
   const auto entries = static_cast<std::size_t>(domain().score_size());
   for (int r = 0; r < x.rows; ++r) {
     const T* in = model_score[r];
     T* out = score[r];
     if (base_->fixed_score()) {
       const double* s = base_score_->data();
-      for (std::size_t i = 0; i < entries; ++i)
-        out[i] = model * in[i] + rest * static_cast<T>(s[i]);
+      for (std::size_t i = 0; i < entries; ++i) out[i] = at.score(in[i], static_cast<T>(s[i]));
     } else {
       for (int i = 0; i < x.cols; ++i) {
-        out[i] = model * in[i] + rest * static_cast<T>(base_->score(i, x[r][i]));
+        out[i] = at.score(in[i], static_cast<T>(base_->score(i, x[r][i])));
       }
     }
   }
@@ -131,8 +129,7 @@ void Tempered::differences(const LocalRow& row, int i, int first, int count, dou
   moves()->differences(row_of_model(row), i, first, count, out);
   const double now = base_->log_probability(i, row.x[i]);
   for (int m = 0; m < count; ++m) {
-    out[m] = (beta_ == 0 ? 0 : beta_ * out[m]) +
-             (1 - beta_) * (base_->log_probability(i, first + m) - now);
+    out[m] = tempering().logp(out[m], base_->log_probability(i, first + m) - now);
   }
 }
 
@@ -197,9 +194,9 @@ void Tempered::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
       of_base += base_->log_probability(i, 0) + slope * (static_cast<double>(v[r][i]) - first);
       if (!gradient) continue;
       gradient[r][i] =
-          static_cast<float>(beta_ * static_cast<double>(gradient[r][i]) + (1 - beta_) * slope);
+          static_cast<float>(tempering().score(static_cast<double>(gradient[r][i]), slope));
     }
-    if (logp) logp[r] = (beta_ == 0 ? 0 : beta_ * logp[r]) + (1 - beta_) * of_base;
+    if (logp) logp[r] = tempering().logp(logp[r], of_base);
   }
 }
 
@@ -218,8 +215,8 @@ void Tempered::visible_log_odds(const At& at, Rows<const Symbol> hidden, Rows<fl
   units()->visible_log_odds(at, hidden, out);
   for (int r = 0; r < hidden.rows; ++r) {
     for (int i = 0; i < out.cols; ++i) {
-      out[r][i] = static_cast<float>(beta_ * static_cast<double>(out[r][i]) +
-                                     (1 - beta_) * log_odds_of_base(i));
+      out[r][i] = static_cast<float>(
+          tempering().score(static_cast<double>(out[r][i]), log_odds_of_base(i)));
     }
   }
 }
@@ -238,7 +235,7 @@ void Tempered::hidden_log_odds_exact(const Symbol* x, double* out) const {
 void Tempered::visible_log_odds_exact(const Symbol* hidden, double* out) const {
   units()->visible_log_odds_exact(hidden, out);
   for (int i = 0; i < domain().dim(); ++i) {
-    out[i] = beta_ * out[i] + (1 - beta_) * log_odds_of_base(i);
+    out[i] = tempering().score(out[i], log_odds_of_base(i));
   }
 }
 

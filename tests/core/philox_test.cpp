@@ -57,6 +57,21 @@ TEST(Stream, WordsFollowTheDocumentedLayout) {
   }
 }
 
+TEST(Stream, BlocksCoverTheCoordinatesOnce) {
+  const Stream s(1, 2, 3, Purpose::propose);
+  std::set<int> covered;
+  for (int b = 0; b < Stream::blocks_for(200); ++b) {
+    for (int w = 0; w < 4; ++w) {
+      const int i = Stream::first_coordinate(b) + 16 * w;
+      EXPECT_TRUE(covered.insert(i).second);
+      EXPECT_EQ(s.block(static_cast<std::uint32_t>(b))[static_cast<std::size_t>(w)],
+                s.word(static_cast<std::uint32_t>(i)));
+    }
+  }
+  EXPECT_EQ(covered.size(), 256u);
+  EXPECT_EQ(*covered.rbegin(), 255);
+}
+
 TEST(Stream, DependsOnEverything) {
   const std::uint32_t base = Stream(1, 2, 3, Purpose::propose).word(5);
   EXPECT_NE(base, Stream(2, 2, 3, Purpose::propose).word(5));

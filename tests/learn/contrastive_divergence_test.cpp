@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/trainable_ising.hpp"
 #include "saltus/learn/trainable_rbm.hpp"

@@ -5,22 +5,34 @@
 // number of threads, for chains split over processes, and after a stop and a resume.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+
+#include "saltus/core/both.hpp"
 
 namespace saltus {
 
-using PhiloxBlock = std::array<std::uint32_t, 4>;
+struct PhiloxBlock {
+  std::uint32_t words[4];
 
-constexpr PhiloxBlock philox_block(PhiloxBlock counter, std::array<std::uint32_t, 2> key) {
+  constexpr SALTUS_BOTH std::uint32_t operator[](std::size_t k) const { return words[k]; }
+  bool operator==(const PhiloxBlock&) const = default;
+};
+
+struct PhiloxKey {
+  std::uint32_t low, high;
+};
+
+constexpr SALTUS_BOTH PhiloxBlock philox_block(PhiloxBlock counter, PhiloxKey key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {
-        static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
-        static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+    counter = {{static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key.low,
+                static_cast<std::uint32_t>(p1),
+                static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key.high,
+                static_cast<std::uint32_t>(p0)}};
+    key.low += 0x9E3779B9u;
+    key.high += 0xBB67AE85u;
   }
   return counter;
 }
@@ -45,7 +57,7 @@ struct Stream {
   std::uint32_t key0, key1;  // the seed
   std::uint32_t chain, step_low, step_high_and_purpose;
 
-  Stream(std::uint64_t seed, std::uint32_t chain_, std::uint64_t step, Purpose purpose)
+  SALTUS_BOTH Stream(std::uint64_t seed, std::uint32_t chain_, std::uint64_t step, Purpose purpose)
       : key0(static_cast<std::uint32_t>(seed)),
         key1(static_cast<std::uint32_t>(seed >> 32)),
         chain(chain_),
@@ -53,21 +65,26 @@ struct Stream {
         step_high_and_purpose(static_cast<std::uint32_t>(step >> 32) << 8 |
                               static_cast<std::uint32_t>(purpose)) {}
 
-  PhiloxBlock block(std::uint32_t b) const {
-    return philox_block({b, chain, step_low, step_high_and_purpose}, {key0, key1});
+  SALTUS_BOTH PhiloxBlock block(std::uint32_t b) const {
+    return philox_block({{b, chain, step_low, step_high_and_purpose}}, {key0, key1});
   }
 
   // 64 coordinates share 16 blocks: coordinate 64 g + 16 w + l is word w of block 16 g + l. Vector
   // code then computes 16 blocks side by side and finds its four words in coordinate order.
-  std::uint32_t word(std::uint32_t coordinate) const {
+  SALTUS_BOTH std::uint32_t word(std::uint32_t coordinate) const {
     return block(coordinate / 64 * 16 + coordinate % 16)[coordinate / 16 % 4];
+  }
+  // The same, block by block: word w of block b belongs to coordinate first_coordinate(b) + 16 w.
+  static constexpr SALTUS_BOTH int first_coordinate(int b) { return b / 16 * 64 + b % 16; }
+  static constexpr SALTUS_BOTH int blocks_for(int coordinates) {
+    return (coordinates + 63) / 64 * 16;
   }
 
   // Words in the order of use: four to a block.
   std::uint32_t sequence(std::uint32_t index) const { return block(index / 4)[index % 4]; }
 
   // Uniform on the open interval (0, 1), 53 bits; `index` counts blocks.
-  double uniform(std::uint32_t index = 0) const {
+  SALTUS_BOTH double uniform(std::uint32_t index = 0) const {
     const PhiloxBlock b = block(index);
     const std::uint64_t bits = (std::uint64_t{b[0]} << 32 | b[1]) >> 11;
     const double u = (static_cast<double>(bits) + 0.5) * 0x1p-53;

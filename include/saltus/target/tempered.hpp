@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "saltus/core/tempering.hpp"
 #include "saltus/target/independent.hpp"
 #include "saltus/target/target.hpp"
 
@@ -90,6 +91,7 @@ class Tempered final : public Target,
   void visible_log_odds_exact(const Symbol* hidden, double* out) const override;
 
  private:
+  Tempering tempering() const { return {beta_}; }
   const LocalMoves* moves() const { return model_.local_moves(); }
   const GibbsSweeps* sweeps() const { return model_.gibbs_sweeps(); }
   const HiddenUnits* units() const { return model_.hidden_units(); }

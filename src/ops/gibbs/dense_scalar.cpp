@@ -3,7 +3,7 @@
 
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 
 namespace saltus::ops::scalar {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/ops.hpp"
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/proposal.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/sampler/balancing.hpp"
 #include "saltus/sampler/settings.hpp"
 

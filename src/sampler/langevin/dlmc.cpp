@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "ops/scalar_math.hpp"
+#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "sampler/entries.hpp"
