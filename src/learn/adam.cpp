@@ -25,6 +25,14 @@ struct Rule {
 
 }  // namespace
 
+double AdamOptions::corrected_rate(double at_rate, std::uint64_t t) const {
+  return at_rate / (1 - std::pow(beta1, static_cast<double>(t)));
+}
+
+double AdamOptions::root_factor(std::uint64_t t) const {
+  return 1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t)));
+}
+
 template <class T>
 Adam<T>::Adam(std::size_t parameters, const AdamOptions& options)
     : options_(options), mean_(parameters), square_(parameters) {
@@ -39,20 +47,19 @@ Adam<T>::Adam(std::size_t parameters, const AdamOptions& options)
 }
 
 template <class T>
-void Adam<T>::step(std::span<T> parameters, std::span<const T> gradient) {
+void Adam<T>::step(std::span<T> parameters, std::span<const T> gradient, double rate) {
   if (parameters.size() != mean_.size() || gradient.size() != mean_.size()) {
     throw DataError("Adam was made for " + std::to_string(mean_.size()) + " parameters, not " +
                     std::to_string(parameters.size()));
   }
   ++steps_;
-  const auto t = static_cast<double>(steps_);
   const auto narrow = [](double value) { return static_cast<T>(value); };
   const Rule<T> rule{narrow(options_.beta1),
                      narrow(options_.beta2),
                      narrow(1 - options_.beta1),
                      narrow(1 - options_.beta2),
-                     narrow(options_.rate / (1 - std::pow(options_.beta1, t))),
-                     narrow(1 / std::sqrt(1 - std::pow(options_.beta2, t))),
+                     narrow(options_.corrected_rate(rate, steps_)),
+                     narrow(options_.root_factor(steps_)),
                      narrow(options_.epsilon)};
   using Lanes = simd::native_simd<T>;
   constexpr auto kAnywhere = simd::element_aligned;

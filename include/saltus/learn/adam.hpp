@@ -15,6 +15,10 @@ namespace saltus {
 
 struct AdamOptions {
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+
+  // Of step t, counted from 1: the factor of m, and that of sqrt(v), in the formula above.
+  double corrected_rate(double at_rate, std::uint64_t t) const;
+  double root_factor(std::uint64_t t) const;
 };
 
 // T is float or double.
@@ -24,8 +28,11 @@ class Adam {
   // Throws UsageError for options that make no sense.
   Adam(std::size_t parameters, const AdamOptions& options);
 
-  // One step down the gradient.
-  void step(std::span<T> parameters, std::span<const T> gradient);
+  // One step down the gradient, at the options' rate or at another.
+  void step(std::span<T> parameters, std::span<const T> gradient) {
+    step(parameters, gradient, options_.rate);
+  }
+  void step(std::span<T> parameters, std::span<const T> gradient, double rate);
   std::uint64_t steps() const { return steps_; }
 
   void save(ByteWriter& out) const;
