@@ -1,6 +1,6 @@
-# make            build the program: build/release/saltus
+# make            build the program, build/release/saltus, and its parts for networks and GPUs
 # make demo       install what is missing, build what the demo needs, and sample the paper's 5 x 5 Ising
-#                 model; the part for deep energies and text (libtorch) is left for make
+#                 model; the parts for networks and text (libtorch) and for GPUs (CUDA) are left for make
 # make test       install what is missing, build, and run every test
 # make test-minimal  the same in a build without libtorch, netCDF, BLAS, PNG and pages
 # make bench      speed, as a table
@@ -27,10 +27,10 @@ demo:
 	@scripts/setup.sh build
 	@$(configure)
 	@# a module of an earlier build must not meet a newer program
-	@cmake --build build/release --target $(if $(wildcard build/release/saltus_torch.so),saltus_program,saltus_cli)
+	@cmake --build build/release --target $(if $(wildcard build/release/saltus_*.so),saltus_program,saltus_cli)
 	@build/release/saltus sample --chains 4 --draws 1000000
-	@if grep -q saltus_torch.so build/release/build.ninja && [ ! -e build/release/saltus_torch.so ]; then \
-	  echo; echo "The program is build/release/saltus. Run make to build its part for deep energies and text, too."; \
+	@if grep -q "saltus_[a-z]*\.so" build/release/build.ninja && ! ls build/release/saltus_*.so >/dev/null 2>&1; then \
+	  echo; echo "The program is build/release/saltus. Run make to build its parts for networks, text and GPUs, too."; \
 	fi
 
 test:

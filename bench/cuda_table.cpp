@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "saltus/cuda/module.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/binary_network.hpp"
 #include "saltus/target/rbm.hpp"
+#ifdef SALTUS_TORCH_ON_CUDA
 #include "saltus/torch/module.hpp"
+#endif
 
 namespace saltus {
 namespace {
@@ -28,12 +31,6 @@ std::vector<double> numbers(int count, double size, std::uint32_t which) {
     list.push_back(size * (2 * stream.uniform(static_cast<std::uint32_t>(k)) - 1));
   }
   return list;
-}
-
-ResnetEnergy random_resnet() {
-  ResnetEnergy energy = ResnetEnergy::random({}, std::vector<double>(784, 0.2), 1);
-  for (float& p : energy.parameters) p *= 2;
-  return energy;
 }
 
 // As large as the Adult data with 500 hidden units.
@@ -87,6 +84,15 @@ void table(const std::string& what, const Target& target, int chains, std::uint6
   }
 }
 
+const Settings kLarge = {{"step_size", "0.2"}}, kSmall = {{"step_size", "0.1"}};
+
+#ifdef SALTUS_TORCH_ON_CUDA
+ResnetEnergy random_resnet() {
+  ResnetEnergy energy = ResnetEnergy::random({}, std::vector<double>(784, 0.2), 1);
+  for (float& p : energy.parameters) p *= 2;
+  return energy;
+}
+
 void learning(std::uint64_t iterations) {
   const auto network = torch_module().learn_resnet(random_resnet(), {}, {Device::cuda, {}});
   const RowBuffer<Symbol> x(100, 784);
@@ -100,29 +106,35 @@ void learning(std::uint64_t iterations) {
              1e6 * (seconds() - begin) / static_cast<double>(iterations));
 }
 
-void tables(std::uint64_t steps) {
-  const Settings large = {{"step_size", "0.2"}}, small = {{"step_size", "0.1"}};
-  const Rbm rbm(numbers(784 * 500, 0.1, 3), numbers(784, 1, 4), numbers(500, 1, 5));
-  const auto rbm_target = torch_module().on_cuda(rbm);
-  table("rbm 784 x 500", *rbm_target, 100, 10 * steps,
-        {{"dmala", large, 0},
-         {"dmala", large, 10},
-         {"dmala", large, 1},
-         {"dula", small, 0},
-         {"gwg", {}, 0},
-         {"gibbs", {}, 0}});
+void networks(std::uint64_t steps) {
   for (const auto& [name, precision] :
        {std::pair("half", Precision::half), std::pair("tf32", Precision::tf32),
         std::pair("single", Precision::single)}) {
     const auto target = torch_module().resnet(random_resnet(), {Device::cuda, precision});
     table(fmt::format("resnet-ebm, 64 channels, 8 blocks, precision {}", name), *target, 100,
           precision == Precision::half ? steps : steps / 10,
-          {{"dmala", large, 0}, {"dmala", large, 10}, {"dula", small, 0}, {"gwg", {}, 0}});
+          {{"dmala", kLarge, 0}, {"dmala", kLarge, 10}, {"dula", kSmall, 0}, {"gwg", {}, 0}});
   }
-  const auto bnn = torch_module().on_cuda(random_network());
-  table("bnn 29,860 x 88, 500 hidden", *bnn, 50, steps / 20,
-        {{"dmala", small, 0}, {"dula", small, 0}, {"gwg", {}, 0}, {"gibbs", {}, 0}});
   learning(steps / 10);
+}
+#endif
+
+void tables(std::uint64_t steps) {
+  const Rbm rbm(numbers(784 * 500, 0.1, 3), numbers(784, 1, 4), numbers(500, 1, 5));
+  const auto rbm_target = cuda_module().on_device(rbm);
+  table("rbm 784 x 500", *rbm_target, 100, 10 * steps,
+        {{"dmala", kLarge, 0},
+         {"dmala", kLarge, 10},
+         {"dmala", kLarge, 1},
+         {"dula", kSmall, 0},
+         {"gwg", {}, 0},
+         {"gibbs", {}, 0}});
+  const auto bnn = cuda_module().on_device(random_network());
+  table("bnn 29,860 x 88, 500 hidden", *bnn, 50, steps / 20,
+        {{"dmala", kSmall, 0}, {"dula", kSmall, 0}, {"gwg", {}, 0}, {"gibbs", {}, 0}});
+#ifdef SALTUS_TORCH_ON_CUDA
+  networks(steps);
+#endif
 }
 
 }  // namespace

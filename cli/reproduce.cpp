@@ -20,6 +20,7 @@
 #include "reproduce/output.hpp"
 #include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/cuda/module.hpp"
 #include "saltus/run/pacer.hpp"
 
 namespace saltus::cli {
@@ -136,9 +137,9 @@ reproduce::Options options_of(const ReproduceRequest& request,
 
 std::string machine_of(const reproduce::Options& options) {
   if (options.device == Device::cpu) return report::this_machine();
-  const TorchModule& module = torch_module();
   // Without a GPU, finished parts can still be put together.
-  return report::this_machine() + (module.has_cuda() ? ", " + module.cuda_name() : "");
+  const std::string gpu = gpu_name();
+  return report::this_machine() + (gpu.empty() ? "" : ", " + gpu);
 }
 
 int reproduce_one(const ReproduceRequest& request) {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "report/page.hpp"
+#include "saltus/core/device.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/core/stopwatch.hpp"
-#include "saltus/torch/module.hpp"
 
 namespace saltus::reproduce {
 

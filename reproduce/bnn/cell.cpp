@@ -8,6 +8,7 @@
 #include "reproduce/chains.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
+#include "saltus/cuda/module.hpp"
 #include "saltus/target/binary_network.hpp"
 
 namespace saltus::reproduce::bnn {
@@ -22,9 +23,9 @@ class Networks {
       : whole_(set.train, {scale.hidden, kTemperature, 0}),
         sampled_(whole_, {scale.hidden, kTemperature, batch}) {
     if (device == Device::cpu) return;
-    const TorchModule& module = torch_module("--device cuda");
-    device_sampled_ = module.on_cuda(sampled_);
-    if (batch > 0) device_whole_ = module.on_cuda(whole_);
+    const CudaModule& module = cuda_module("--device cuda");
+    device_sampled_ = module.on_device(sampled_);
+    if (batch > 0) device_whole_ = module.on_device(whole_);
   }
 
   const Target& target() const {

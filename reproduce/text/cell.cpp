@@ -11,6 +11,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/torch/module.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::reproduce::text {

@@ -5,11 +5,10 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
-#include "cuda/binary_network_on_cuda.hpp"
-#include "cuda/cuda_target.hpp"
-#include "cuda/rbm_on_cuda.hpp"
-#include "cuda/resnet_energy.hpp"
+#include "cuda/resnet/energy.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/cuda/cuda_target.hpp"
+#include "torch/cuda_stream.hpp"
 #include "torch/failure.hpp"
 #include "torch/resnet_network.hpp"
 
@@ -29,6 +28,8 @@ class TorchEnergy final : public cuda::DeviceEnergy {
  public:
   TorchEnergy(int dim, std::function<at::Tensor(const at::Tensor&)> log_p)
       : dim_(dim), log_p_(std::move(log_p)) {}
+
+  std::unique_ptr<cuda::WorkStream> make_stream() const override { return make_torch_stream(); }
 
   // Libraries choose their algorithms and take their memory on a first call, which must not be
   // captured.
@@ -78,12 +79,6 @@ class TorchEnergy final : public cuda::DeviceEnergy {
 
 }  // namespace
 
-std::string cuda_device_name() {
-  cudaDeviceProp properties{};
-  const cudaError_t status = cudaGetDeviceProperties(&properties, c10::cuda::current_device());
-  return status == cudaSuccess ? properties.name : "";
-}
-
 std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
     int dim, std::function<at::Tensor(const at::Tensor&)> log_p) {
   return std::make_shared<TorchEnergy>(dim, std::move(log_p));
@@ -111,7 +106,7 @@ std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const Res
   if (choice.precision == Precision::half) {
     throw UsageError(
         "half precision is for networks of 64 channels and 8 blocks on 28 x 28 pixels, on a GPU of "
-        "compute capability 9; others take tf32 or single");
+        "compute capability 9 and by a saltus built for 90a; others take tf32 or single");
   }
   const at::Tensor logit =
       at::tensor(tensors->base_logit, at::kFloat).to(tensors->flat.device(), at::kDouble);
@@ -133,16 +128,6 @@ std::unique_ptr<Target> make_cuda_script(const Domain& domain,
                                          std::function<at::Tensor(const at::Tensor&)> log_p) {
   return std::make_unique<cuda::CudaTarget>("torch", domain, std::vector<int>{domain.dim()},
                                             make_torch_energy(domain.dim(), std::move(log_p)));
-}
-
-std::unique_ptr<Target> native_on_cuda(const Target& target) {
-  if (const auto* rbm = dynamic_cast<const Rbm*>(&target)) return cuda::rbm_on_cuda(*rbm);
-  if (const auto* network = dynamic_cast<const BinaryNetwork*>(&target)) {
-    return cuda::binary_network_on_cuda(*network);
-  }
-  throw UsageError(
-      "the model " + target.name() +
-      " has no version for the device cuda; rbm, bnn, resnet-ebm and scripts have one");
 }
 
 }  // namespace saltus

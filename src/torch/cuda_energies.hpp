@@ -6,12 +6,10 @@
 #include <functional>
 #include <memory>
 
-#include "cuda/device_energy.hpp"
+#include "saltus/cuda/device_energy.hpp"
 #include "torch/resnet_target.hpp"
 
 namespace saltus {
-
-std::string cuda_device_name();
 
 // log p by any function of tensors, differentiated by libtorch: (rows, dim) to (rows).
 std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
@@ -26,8 +24,5 @@ std::unique_ptr<Target> make_cuda_resnet(std::shared_ptr<const ResnetTensors> te
 // A script's target with two levels, given its log p.
 std::unique_ptr<Target> make_cuda_script(const Domain& domain,
                                          std::function<at::Tensor(const at::Tensor&)> log_p);
-
-// Throws UsageError for targets that have no version on a GPU.
-std::unique_ptr<Target> native_on_cuda(const Target& target);
 
 }  // namespace saltus

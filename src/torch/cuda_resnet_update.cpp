@@ -3,9 +3,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
-#include <cmath>
-
-#include "cuda/graph.hpp"
+#include "torch/cuda_stream.hpp"
 #include "torch/resnet_network.hpp"
 
 namespace saltus {
@@ -26,7 +24,7 @@ void copy_rows(Rows<const Symbol> rows, std::uint8_t* to) {
 // Everything that the graph reads and writes stays where it is.
 struct CudaResnetUpdate::Captured {
   int data, samples;
-  cuda::WorkStream stream;
+  std::unique_ptr<cuda::WorkStream> stream = make_torch_stream();
   at::Tensor pixels_here, pixels;  // bytes: pinned, and on the GPU
   at::Tensor weights;              // of the rows in the loss
   at::Tensor rates_here, rates;    // the corrected rate, and 1 / sqrt(1 - beta2^t)
@@ -62,23 +60,16 @@ struct CudaResnetUpdate::Captured {
     }
     return at::cat(flat);
   }
-
-  // Adam: Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015; then the average.
-  void step(const LearnedTensors& learned, const NetworkLearning& options) {
-    const at::Tensor g = gradient(*learned.current, options.energy_penalty);
-    const at::NoGradGuard no_gradients;
-    at::Tensor mean = learned.mean, square = learned.square, flat = learned.current->flat;
-    mean.mul_(options.beta1).add_(g, 1 - options.beta1);
-    square.mul_(options.beta2).addcmul_(g, g, 1 - options.beta2);
-    const at::Tensor root = square.sqrt().mul_(rates[1]).add_(options.epsilon);
-    flat.sub_((mean / root).mul_(rates[0]));
-    at::Tensor average = learned.averaged->flat;
-    average.mul_(options.average_decay).add_(flat, 1 - options.average_decay);
-  }
 };
 
-CudaResnetUpdate::CudaResnetUpdate(const LearnedTensors& learned, const NetworkLearning& options)
-    : learned_(learned), options_(options) {
+CudaResnetUpdate::CudaResnetUpdate(std::shared_ptr<const ResnetTensors> current,
+                                   std::shared_ptr<const ResnetTensors> averaged,
+                                   const NetworkLearning& options)
+    : current_(std::move(current)),
+      averaged_(std::move(averaged)),
+      options_(options),
+      mean_(at::zeros_like(current_->flat)),
+      square_(at::zeros_like(current_->flat)) {
   // Algorithms that give the same bits each time and in each process, so that learning that was
   // stopped goes on as if it had not been.
   at::globalContext().setDeterministicCuDNN(true);
@@ -87,35 +78,60 @@ CudaResnetUpdate::CudaResnetUpdate(const LearnedTensors& learned, const NetworkL
 
 CudaResnetUpdate::~CudaResnetUpdate() = default;
 
+// As saltus::Adam, by operations of libtorch that a graph can hold; then the average.
+void CudaResnetUpdate::step(const at::Tensor& gradient, const at::Tensor& rates) {
+  const at::NoGradGuard no_gradients;
+  const AdamOptions& adam = options_.adam;
+  mean_.mul_(adam.beta1).add_(gradient, 1 - adam.beta1);
+  square_.mul_(adam.beta2).addcmul_(gradient, gradient, 1 - adam.beta2);
+  const at::Tensor root = square_.sqrt().mul_(rates[1]).add_(adam.epsilon);
+  at::Tensor flat = current_->flat, average = averaged_->flat;
+  flat.sub_((mean_ / root).mul_(rates[0]));
+  average.mul_(options_.average_decay).add_(flat, 1 - options_.average_decay);
+}
+
 std::vector<float> CudaResnetUpdate::operator()(Rows<const Symbol> data, Rows<const Symbol> samples,
-                                                double rate, std::uint64_t step) {
+                                                double rate) {
   if (!captured_ || captured_->data != data.rows || captured_->samples != samples.rows) {
     captured_ = std::make_unique<Captured>(data.rows, samples.rows, data.cols);
     Captured& c = *captured_;
     // Libraries choose algorithms and take memory on the first calls, which must not be captured;
     // a gradient changes nothing.
-    c.stream.run([&] {
-      for (int k = 0; k < 3; ++k) c.gradient(*learned_.current, options_.energy_penalty);
+    c.stream->run([&] {
+      for (int k = 0; k < 3; ++k) c.gradient(*current_, options_.energy_penalty);
     });
-    c.stream.wait();
-    c.graph = std::make_unique<cuda::Graph>(c.stream, [&] { c.step(learned_, options_); });
+    c.stream->wait();
+    c.graph =
+        c.stream->capture([&] { step(c.gradient(*current_, options_.energy_penalty), c.rates); });
   }
   Captured& c = *captured_;
   auto* bytes = c.pixels_here.data_ptr<std::uint8_t>();
   copy_rows(data, bytes);
   copy_rows(samples, bytes + static_cast<std::ptrdiff_t>(data.rows) * data.cols);
-  const auto t = static_cast<double>(step);
+  ++steps_;
   auto* rates = c.rates_here.data_ptr<float>();
-  rates[0] = static_cast<float>(rate / (1 - std::pow(options_.beta1, t)));
-  rates[1] = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
-  c.stream.run([&] {
+  rates[0] = static_cast<float>(options_.adam.corrected_rate(rate, steps_));
+  rates[1] = static_cast<float>(options_.adam.root_factor(steps_));
+  c.stream->run([&] {
     c.pixels.copy_(c.pixels_here, true);
     c.rates.copy_(c.rates_here, true);
     c.graph->replay();
   });
-  c.stream.wait();
+  c.stream->wait();
   const at::Tensor f = c.f.cpu();
   return {f.data_ptr<float>(), f.data_ptr<float>() + f.numel()};
+}
+
+void CudaResnetUpdate::save(ByteWriter& out) const {
+  out.put(steps_);
+  put_tensor(out, mean_);
+  put_tensor(out, square_);
+}
+
+void CudaResnetUpdate::restore(ByteReader& in) {
+  steps_ = in.get<std::uint64_t>();
+  get_tensor(in, mean_);
+  get_tensor(in, square_);
 }
 
 }  // namespace saltus

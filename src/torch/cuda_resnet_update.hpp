@@ -11,27 +11,30 @@
 
 namespace saltus {
 
-// What learning changes, all of one length.
-struct LearnedTensors {
-  std::shared_ptr<const ResnetTensors> current, averaged;
-  at::Tensor mean, square;  // of the gradient: Adam's moving averages
-};
-
 class CudaResnetUpdate {
  public:
-  CudaResnetUpdate(const LearnedTensors& learned, const NetworkLearning& options);
+  // Changes the parameters of `current`, and of `averaged`, their moving average.
+  CudaResnetUpdate(std::shared_ptr<const ResnetTensors> current,
+                   std::shared_ptr<const ResnetTensors> averaged, const NetworkLearning& options);
   ~CudaResnetUpdate();
 
   // Descends the gradient of sum_r (weight_r f(x_r) + c |weight_r| f(x_r)^2), rows of `data` having
-  // weight -1 / their number and rows of `samples` +1 / theirs; c is the energy penalty. `step`
-  // counts from 1. Returns f of all rows, data first.
-  std::vector<float> operator()(Rows<const Symbol> data, Rows<const Symbol> samples, double rate,
-                                std::uint64_t step);
+  // weight -1 / their number and rows of `samples` +1 / theirs; c is the energy penalty. Returns f
+  // of all rows, data first.
+  std::vector<float> operator()(Rows<const Symbol> data, Rows<const Symbol> samples, double rate);
+
+  // What Adam remembers, as Adam<float> writes it.
+  void save(ByteWriter& out) const;
+  void restore(ByteReader& in);
 
  private:
   struct Captured;
-  LearnedTensors learned_;
+  void step(const at::Tensor& gradient, const at::Tensor& rates);
+
+  std::shared_ptr<const ResnetTensors> current_, averaged_;
   NetworkLearning options_;
+  std::uint64_t steps_ = 0;
+  at::Tensor mean_, square_;  // of the gradient: Adam's moving averages
   std::unique_ptr<Captured> captured_;
 };
 

@@ -4,16 +4,12 @@
 #include <ATen/ATen.h>
 #include <torch/version.h>
 
-#include "saltus/core/error.hpp"
 #include "torch/default_model.hpp"
 #include "torch/devices.hpp"
 #include "torch/infill_target.hpp"
 #include "torch/resnet_learning.hpp"
 #include "torch/resnet_target.hpp"
 #include "torch/script_target.hpp"
-#ifdef SALTUS_HAVE_CUDA
-#include "torch/cuda_energies.hpp"
-#endif
 
 namespace saltus {
 namespace {
@@ -22,15 +18,7 @@ class Module final : public TorchModule {
  public:
   std::string version() const override { return TORCH_VERSION; }
   bool has_cuda() const override { return at::hasCUDA(); }
-  std::string cuda_name() const override {
-#ifdef SALTUS_HAVE_CUDA
-    if (has_cuda()) return cuda_device_name();
-#endif
-    return "";
-  }
-  BertFiles default_bert() const override {
-    return embedded_bert();
-  }
+  BertFiles default_bert() const override { return embedded_bert(); }
 
   std::unique_ptr<Target> script(const std::filesystem::path& file, const Domain& domain,
                                  const DeviceChoice& choice) const override {
@@ -56,16 +44,6 @@ class Module final : public TorchModule {
                                        const InfillProblem& problem,
                                        const AllowedPieces& allowed) const override {
     return make_infill_target(std::move(masked_model), problem, allowed);
-  }
-
-  std::unique_ptr<Target> on_cuda(const Target& target) const override {
-    tensor_device({Device::cuda, {}});
-#ifdef SALTUS_HAVE_CUDA
-    return native_on_cuda(target);
-#else
-    throw UsageError("this saltus was built without CUDA, which the model " + target.name() +
-                     " needs on the device cuda");
-#endif
   }
 };
 

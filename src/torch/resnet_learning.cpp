@@ -10,7 +10,7 @@
 #include "torch/devices.hpp"
 #include "torch/resnet_network.hpp"
 #include "torch/resnet_target.hpp"
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_resnet_update.hpp"
 #endif
 
@@ -21,18 +21,6 @@ namespace {
 // gradients are added in the order of the rows: the same bits for any number of threads.
 constexpr int kPart = 16;
 
-void put(ByteWriter& out, const at::Tensor& tensor) {
-  const std::vector<float> values = to_host(tensor);
-  out.put_array(std::span<const float>(values));
-}
-
-void get(ByteReader& in, const at::Tensor& tensor) {
-  at::Tensor here = at::empty_like(tensor, at::TensorOptions(at::kCPU));
-  in.get_array(std::span(here.data_ptr<float>(), static_cast<std::size_t>(here.numel())));
-  const at::NoGradGuard no_gradients;
-  tensor.copy_(here);
-}
-
 class ResnetLearning final : public LearningNetwork {
  public:
   ResnetLearning(const ResnetEnergy& start, const NetworkLearning& options,
@@ -41,22 +29,18 @@ class ResnetLearning final : public LearningNetwork {
         device_(tensor_device(choice)),
         current_(std::make_shared<const ResnetTensors>(start, device_)),
         averaged_(std::make_shared<const ResnetTensors>(start, device_)),
-        mean_(at::zeros_like(current_->flat)),
-        square_(at::zeros_like(current_->flat)),
+        adam_(static_cast<std::size_t>(current_->flat.numel()), options.adam),
         target_(make_resnet_target(current_, choice)),
         averaged_target_(make_resnet_target(averaged_, choice)),
         pool_(device_.is_cpu() ? options.threads : 1) {
     const auto fraction = [](double b) { return b >= 0 && b < 1; };
-    if (!fraction(options.beta1) || !fraction(options.beta2) || !(options.epsilon > 0) ||
-        !fraction(options.average_decay) || !(options.energy_penalty >= 0)) {
+    if (!fraction(options.average_decay) || !(options.energy_penalty >= 0)) {
       throw UsageError(
-          "learning needs beta1, beta2 and average_decay from 0 to below 1, an epsilon above 0, "
-          "and an energy penalty of at least 0");
+          "learning needs an average_decay from 0 to below 1 and an energy penalty of at least 0");
     }
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
     if (device_.is_cuda()) {
-      on_cuda_ = std::make_unique<CudaResnetUpdate>(
-          LearnedTensors{current_, averaged_, mean_, square_}, options_);
+      on_cuda_ = std::make_unique<CudaResnetUpdate>(current_, averaged_, options_);
     }
 #endif
   }
@@ -72,7 +56,7 @@ class ResnetLearning final : public LearningNetwork {
     if (data.rows < 1 || samples.rows < 1) {
       throw DataError("a step of learning needs rows of data and of samples");
     }
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
     if (on_cuda_) return update_on_cuda(data, samples, rate);
 #endif
     std::vector<Part> parts;
@@ -100,20 +84,30 @@ class ResnetLearning final : public LearningNetwork {
   }
 
   void save(ByteWriter& out) const override {
-    out.put(steps_);
-    for (const at::Tensor& t : {current_->flat, averaged_->flat, mean_, square_}) put(out, t);
+    for (const at::Tensor& t : {current_->flat, averaged_->flat}) put_tensor(out, t);
+#ifdef SALTUS_TORCH_ON_CUDA
+    if (on_cuda_) return on_cuda_->save(out);
+#endif
+    adam_.save(out);
   }
 
   void restore(ByteReader& in) override {
-    steps_ = in.get<std::uint64_t>();
-    for (const at::Tensor& t : {current_->flat, averaged_->flat, mean_, square_}) get(in, t);
+    for (const at::Tensor& t : {current_->flat, averaged_->flat}) get_tensor(in, t);
+    restore_adam(in);
     publish();
   }
 
  private:
-#ifdef SALTUS_HAVE_CUDA
+  void restore_adam(ByteReader& in) {
+#ifdef SALTUS_TORCH_ON_CUDA
+    if (on_cuda_) return on_cuda_->restore(in);
+#endif
+    adam_.restore(in);
+  }
+
+#ifdef SALTUS_TORCH_ON_CUDA
   Means update_on_cuda(Rows<const Symbol> data, Rows<const Symbol> samples, double rate) {
-    const std::vector<float> f = (*on_cuda_)(data, samples, rate, ++steps_);
+    const std::vector<float> f = (*on_cuda_)(data, samples, rate);
     Means means{mean_base(data), mean_base(samples)};
     for (int r = 0; r < data.rows; ++r)
       means.data += double{f[static_cast<std::size_t>(r)]} / data.rows;
@@ -185,17 +179,15 @@ class ResnetLearning final : public LearningNetwork {
     part.gradient = at::cat(flat);
   }
 
-  // Adam: Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+  // On the processor, wherever the parameters are.
   void step(const at::Tensor& gradient, double rate) {
     const at::NoGradGuard no_gradients;
-    ++steps_;
-    const auto t = static_cast<double>(steps_);
-    const double corrected_rate = rate / (1 - std::pow(options_.beta1, t));
-    const double root = 1 / std::sqrt(1 - std::pow(options_.beta2, t));
-    mean_.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
-    square_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
-    current_->flat.addcdiv_(mean_, square_.sqrt().mul_(root).add_(options_.epsilon),
-                            -corrected_rate);
+    const auto numbers = [](const at::Tensor& t) {
+      return std::span(t.data_ptr<float>(), static_cast<std::size_t>(t.numel()));
+    };
+    const at::Tensor here = current_->flat.cpu(), down = gradient.cpu();
+    adam_.step(numbers(here), numbers(down), rate);
+    current_->flat.copy_(here);
     averaged_->flat.mul_(options_.average_decay).add_(current_->flat, 1 - options_.average_decay);
     publish();
   }
@@ -210,11 +202,10 @@ class ResnetLearning final : public LearningNetwork {
   NetworkLearning options_;
   at::Device device_;
   std::shared_ptr<const ResnetTensors> current_, averaged_;
-  at::Tensor mean_, square_;  // of the gradient: Adam's moving averages
-  std::uint64_t steps_ = 0;
+  Adam<float> adam_;
   std::unique_ptr<Target> target_, averaged_target_;
   ThreadPool pool_;
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
   std::unique_ptr<CudaResnetUpdate> on_cuda_;
 #endif
 };

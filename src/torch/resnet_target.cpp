@@ -1,10 +1,12 @@
 #include "torch/resnet_target.hpp"
 
+#include <torch/csrc/autograd/grad_mode.h>
+
 #include <cmath>
 
 #include "torch/devices.hpp"
 #include "torch/resnet_network.hpp"
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_energies.hpp"
 #endif
 
@@ -70,9 +72,21 @@ std::vector<float> to_host(const at::Tensor& flat) {
   return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
 }
 
+void put_tensor(ByteWriter& out, const at::Tensor& tensor) {
+  const std::vector<float> values = to_host(tensor);
+  out.put_array(std::span<const float>(values));
+}
+
+void get_tensor(ByteReader& in, const at::Tensor& tensor) {
+  at::Tensor here = at::empty_like(tensor, at::TensorOptions(at::kCPU));
+  in.get_array(std::span(here.data_ptr<float>(), static_cast<std::size_t>(here.numel())));
+  const at::NoGradGuard no_gradients;
+  tensor.copy_(here);
+}
+
 std::unique_ptr<Target> make_resnet_target(std::shared_ptr<const ResnetTensors> tensors,
                                            [[maybe_unused]] const DeviceChoice& choice) {
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
   if (choice.device == Device::cuda) return make_cuda_resnet(std::move(tensors), choice);
 #endif
   return std::make_unique<ResnetTarget>(std::move(tensors));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "saltus/core/bytes.hpp"
 #include "saltus/torch/module.hpp"
 #include "torch/network_target.hpp"
 
@@ -30,6 +31,10 @@ struct ResnetTensors {
 };
 
 std::vector<float> to_host(const at::Tensor& flat);
+
+// Tensors of single precision in checkpoints; what is read goes into the tensor's memory.
+void put_tensor(ByteWriter& out, const at::Tensor& tensor);
+void get_tensor(ByteReader& in, const at::Tensor& tensor);
 
 std::unique_ptr<Target> make_resnet_target(std::shared_ptr<const ResnetTensors> tensors,
                                            const DeviceChoice& choice);

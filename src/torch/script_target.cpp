@@ -11,7 +11,7 @@
 #include "saltus/core/error.hpp"
 #include "torch/devices.hpp"
 #include "torch/failure.hpp"
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_energies.hpp"
 #endif
 
@@ -169,7 +169,7 @@ std::unique_ptr<Target> make_script_target(const std::filesystem::path& file, co
     throw UsageError("a script has the precision of its own operations: single or tf32, not half");
   }
   auto script = std::make_unique<ScriptTarget>(file, domain, tensor_device(choice));
-#ifdef SALTUS_HAVE_CUDA
+#ifdef SALTUS_TORCH_ON_CUDA
   if (choice.device == Device::cuda && domain.two_level()) {
     return make_cuda_script(domain,
                             [shared = std::shared_ptr<const ScriptTarget>(std::move(script))](

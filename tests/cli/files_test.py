@@ -27,7 +27,9 @@ def search_path(program):
 
 class Libraries(CliTest):
     def test_no_library_of_the_current_folder_is_loaded(self):
-        for program in (saltus_cli.program, os.path.join(os.path.dirname(saltus_cli.program), "saltus_torch.so")):
+        folder_of_parts = os.path.dirname(saltus_cli.program)
+        parts = [os.path.join(folder_of_parts, f"saltus_{part}.so") for part in ("cuda", "torch")]
+        for program in (saltus_cli.program, *parts):
             if not os.path.exists(program):
                 continue
             for folder in search_path(program):

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "cuda/binary_network_energy.hpp"
-#include "cuda/binary_network_on_cuda.hpp"
+#include "cuda/binary_network/energy.hpp"
 #include "cuda_fixture.hpp"
 #include "made_up_regression.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/cuda/models.hpp"
 #include "saltus/target/mini_batch.hpp"
 
 namespace saltus::cuda {
@@ -150,11 +150,13 @@ TEST_F(CudaBinaryNetwork, FewerRowsThanPreparedFor) {
 TEST_F(CudaBinaryNetwork, TargetEvaluatesAndPredicts) {
   const Shape s{1000, 13, 500, 9};
   const BinaryNetwork network(made_up_rows(s.rows, s.features), {s.hidden, 100, 0});
-  const auto target = binary_network_on_cuda(network);
+  const auto target = on_device(network);
   const auto* predictions = dynamic_cast<const NetworkPredictions*>(target.get());
   ASSERT_TRUE(predictions);
   EXPECT_TRUE(target->on_device());
   EXPECT_FALSE(target->stochastic());
+  const BinaryNetwork by_batches(network, {s.hidden, 100, 10});
+  EXPECT_TRUE(on_device(by_batches)->stochastic());
   const RowBuffer<Symbol> x = random_states(s.networks, network.domain().dim());
   std::vector<double> logp(9), wanted(9);
   Scratch scratch;

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <iostream>
 
-#include "cuda/chains.hpp"
-#include "cuda/cuda_target.hpp"
-#include "cuda/rbm_on_cuda.hpp"
+#include "cuda/chains/chains.hpp"
 #include "cuda_fixture.hpp"
 #include "resume.hpp"
 #include "saltus/anneal/ais.hpp"
+#include "saltus/cuda/models.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/rbm.hpp"
 
 namespace saltus {
 namespace {
@@ -57,7 +57,7 @@ TEST_F(CudaEnergy, IsThatOfTheHost) {
                         Size{513, 129, 2000, 0.2}, Size{31, 700, 16, 0.3}}) {
     SCOPED_TRACE(std::to_string(s.visible) + " x " + std::to_string(s.hidden));
     const Rbm rbm = random_rbm(s.visible, s.hidden, s.weights);
-    const auto target = cuda::rbm_on_cuda(rbm);
+    const auto target = cuda::on_device(rbm);
     const RowBuffer<Symbol> x = random_states(s.rows, s.visible);
     const auto n = static_cast<std::size_t>(s.rows);
     std::vector<double> exact(n), logp(n), alone(n);
@@ -121,7 +121,7 @@ Mean mean_of(const std::vector<double>& values) {
 TEST_F(CudaSteps, FollowTheHostUntilRoundingDecides) {
   constexpr int kChains = 32, kSteps = 2000, kDim = 196, kTogether = 200;
   const Rbm rbm = random_rbm(kDim, 64, 0.3);
-  const auto device = cuda::rbm_on_cuda(rbm);
+  const auto device = cuda::on_device(rbm);
   const std::vector<std::pair<std::string, Settings>> samplers = {{"dmala", {{"step_size", "0.2"}}},
                                                                   {"dula", {{"step_size", "0.1"}}},
                                                                   {"gwg", {}},
@@ -172,7 +172,7 @@ std::string text(const std::string& name, const Settings& settings) {
 
 TEST_F(CudaSteps, FollowTheTransitionMatrix) {
   const Rbm rbm = random_rbm(5, 3, 1.5);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   const StateTable table(rbm);
   for (const auto& [name, settings] : kServed) {
     SCOPED_TRACE(text(name, settings));
@@ -201,7 +201,7 @@ double chi_square_limit(double degrees) {
 TEST_F(CudaSteps, LeadToTheModel) {
   constexpr int kChains = 20000;
   const Rbm rbm = random_rbm(5, 3, 1.5);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   const StateTable table(rbm);
   for (const auto& [name, settings] : kServed) {
     if (name == "dula") continue;
@@ -224,7 +224,7 @@ TEST_F(CudaSteps, LeadToTheModel) {
 
 TEST_F(CudaAnnealing, FindsLogZ) {
   const Rbm rbm = random_rbm(6, 4, 1.5);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   const double log_z = StateTable(rbm).log_z();
   const std::vector<double> upper = {.3, .6, .5, .2, .7, .4};
   const Tempered path(*target, Independent::bernoulli(rbm.domain(), upper));
@@ -251,7 +251,7 @@ TEST_F(CudaAnnealing, FindsLogZ) {
 // The same weights as on the host as long as rounding does not decide: nearly all of them.
 TEST_F(CudaAnnealing, FollowsTheHost) {
   const Rbm rbm = random_rbm(40, 10, 0.6);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   const Independent base = Independent::uniform(rbm.domain());
   AnnealingPlan plan;
   plan.betas = linear_betas(200);
@@ -285,7 +285,7 @@ RunPlan small_plan() {
 
 TEST_F(CudaRun, ResumesWithTheSameDraws) {
   const Rbm rbm = random_rbm(30, 12, 0.7);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   std::vector<std::pair<std::string, Settings>> samplers = kServed;
   samplers.push_back({"dmala", {}});              // tuned
   samplers.push_back({"gwg", {{"flips", "2"}}});  // not served
@@ -323,7 +323,7 @@ std::vector<std::vector<Symbol>> some_steps(cuda::CudaChains& chains,
 
 TEST_F(CudaRun, ChangesTheStepSizeWithoutAnotherGraph) {
   const Rbm rbm = random_rbm(30, 12, 0.7);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   const RowBuffer<Symbol> start = random_states(9, 30);
   const auto small = make_sampler("dmala", *target, {{"step_size", "0.1"}});
   const auto large = make_sampler("dmala", *target, {{"step_size", "2"}});
@@ -350,7 +350,7 @@ TEST_F(CudaRun, ChangesTheStepSizeWithoutAnotherGraph) {
 // Many steps in few blocks and many blocks of few steps are the same.
 TEST_F(CudaRun, DoesNotDependOnTheBlocks) {
   const Rbm rbm = random_rbm(300, 12, 0.2);
-  const auto target = cuda::rbm_on_cuda(rbm);
+  const auto target = cuda::on_device(rbm);
   for (const auto& [name, settings] : kServed) {
     SCOPED_TRACE(text(name, settings));
     const auto sampler = make_sampler(name, *target, settings);

@@ -8,14 +8,18 @@ function(run)
 endfunction()
 run(${CMAKE_COMMAND} --install ${SALTUS_BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_CXX_FLAGS=${FLAGS})
+    -DCMAKE_CXX_FLAGS=${FLAGS} -DCUDA=${CUDA})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+if(CUDA)
+  run(${WORK}/build/cuda_consumer)
+endif()
 run(${WORK}/prefix/bin/saltus --version)
 
 # No library is looked for in the current folder: no part of the search path is empty or relative.
 find_program(READELF readelf REQUIRED)
-foreach(file ${WORK}/prefix/bin/saltus ${WORK}/prefix/lib/saltus/saltus_torch.so)
+foreach(file ${WORK}/prefix/bin/saltus ${WORK}/prefix/lib/saltus/saltus_cuda.so
+    ${WORK}/prefix/lib/saltus/saltus_torch.so)
   if(NOT EXISTS ${file})
     continue()
   endif()

@@ -4,8 +4,8 @@
 #include <barrier>
 #include <thread>
 
-#include "cuda/chain_steps.hpp"
-#include "cuda/served.hpp"
+#include "cuda/chains/chain_steps.hpp"
+#include "cuda/chains/served.hpp"
 #include "fake_device.hpp"
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/sampler/dlp.hpp"
@@ -384,25 +384,6 @@ TEST(DeviceSteps, RejectWhatIsNotFinite) {
   for (const float* score : {bad, none}) {
     const SiteSums sums = weigh_sites(HostTeam{}, law, x, score);
     EXPECT_EQ(draw_site(HostTeam{}, law, sums, 0.5, x, score), -1);
-  }
-}
-
-TEST(DeviceStream, IsTheStreamOfTheHost) {
-  const std::uint64_t seed = 0x123456789ABCDEFu, step = (std::uint64_t{5} << 32) + 3;
-  const Stream host(seed, 17, step, Purpose::level);
-  const DeviceStream device(seed, 17, step, Purpose::level);
-  for (std::uint32_t b = 0; b < 40; ++b) {
-    const PhiloxBlock expected = host.block(b);
-    const Words words = device.block(b);
-    for (int w = 0; w < 4; ++w) EXPECT_EQ(words.of[w], expected[static_cast<std::size_t>(w)]);
-    EXPECT_EQ(device.uniform(b), host.uniform(b));
-  }
-  for (int b = 0; b < blocks_of(200); ++b) {
-    for (int w = 0; w < 4; ++w) {
-      const int i = first_coordinate(b) + 16 * w;
-      EXPECT_EQ(device.block(static_cast<std::uint32_t>(b)).of[w],
-                host.word(static_cast<std::uint32_t>(i)));
-    }
   }
 }
 

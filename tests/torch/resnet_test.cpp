@@ -127,7 +127,7 @@ void check_steps(double penalty) {
   const ResnetShape shape{3, 4, 2, 2, 1};
   ResnetEnergy energy = ResnetEnergy::random(shape, means(12), 8);
   // A large epsilon: without it a step would hardly depend on the size of the gradient.
-  const NetworkLearning options{0.8, 0.95, 0.3, 0.9, penalty};
+  const NetworkLearning options{{0, 0.8, 0.95, 0.3}, 0.9, penalty};
   const auto network = torch_module().learn_resnet(energy, options, {});
   PlainResnet plain(energy);
   const auto penalised = [&](const RowBuffer<Symbol>& data, const RowBuffer<Symbol>& samples) {
@@ -213,8 +213,9 @@ TEST(ResnetLearning, RaisesTheDataAboveTheSamples) {
 }
 
 TEST(ResnetLearning, RefusesWhatCannotBe) {
-  EXPECT_THROW(torch_module().learn_resnet(small(1), {1, 0.9, 1e-8, 0.9}, {}), UsageError);
-  EXPECT_THROW(torch_module().learn_resnet(small(1), {0.9, 0.99, 1e-8, 0.9, -1}, {}), UsageError);
+  EXPECT_THROW(torch_module().learn_resnet(small(1), {{0, 1}, 0.9}, {}), UsageError);
+  EXPECT_THROW(torch_module().learn_resnet(small(1), {{}, 1}, {}), UsageError);
+  EXPECT_THROW(torch_module().learn_resnet(small(1), {{}, 0.9, -1}, {}), UsageError);
   ResnetEnergy bad = small(1);
   bad.parameters.pop_back();
   EXPECT_THROW(torch_module().resnet(bad, {}), DataError);

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/device.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
-#include "saltus/torch/module.hpp"
 
 namespace saltus {
 
@@ -39,7 +39,7 @@ struct ModelOptions {
 
 // A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
-// the device needs libtorch and there is none.
+// the device needs a part (libtorch, CUDA) that is not there.
 Model load_model(const std::string& file_or_name, const ModelOptions& options = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.

@@ -1,13 +1,13 @@
-// The parts of saltus that need libtorch (and, where there is one, a GPU). They are a module that
-// is loaded when first asked for, because loading libtorch takes half a second; and a build without
-// libtorch has everything else.
+// The parts of saltus that need libtorch. They are a module that is loaded when first asked for,
+// because loading libtorch takes half a second; and a build without libtorch has everything else.
 #pragma once
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "saltus/core/device.hpp"
+#include "saltus/learn/adam.hpp"
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/target/resnet_energy.hpp"
 #include "saltus/target/target.hpp"
@@ -15,18 +15,8 @@
 
 namespace saltus {
 
-enum class Device { cpu, cuda };
-
-// How a network is computed. half: operands of products in IEEE half precision, sums in single.
-enum class Precision { single, tf32, half };
-
-struct DeviceChoice {
-  Device device = Device::cpu;
-  std::optional<Precision> precision;  // none: the fastest that suits the model
-};
-
 struct NetworkLearning {
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // Adam's
+  AdamOptions adam;  // its rate is not used: every update has its own
   double average_decay = 0.999;
   double energy_penalty = 0;  // c in LearningNetwork::update
   int threads = 0;            // of updates on the processor; 0: all cores. Never changes a result
@@ -36,9 +26,8 @@ class TorchModule {
  public:
   virtual ~TorchModule() = default;
 
-  virtual std::string version() const = 0;  // of libtorch, for reports
-  virtual bool has_cuda() const = 0;        // a GPU can be used
-  virtual std::string cuda_name() const = 0;
+  virtual std::string version() const = 0;     // of libtorch, for reports
+  virtual bool has_cuda() const = 0;           // libtorch can use a GPU
   virtual BertFiles default_bert() const = 0;  // the masked language model that is built in
 
   // A TorchScript file whose forward takes a float tensor (chains, dim) of the domain's values, or
@@ -61,10 +50,6 @@ class TorchModule {
   virtual std::unique_ptr<InfillTarget> infill(std::shared_ptr<const MaskedModel> masked_model,
                                                const InfillProblem& problem,
                                                const AllowedPieces& allowed) const = 0;
-
-  // The same distribution as `target`, which must outlive it, on the GPU. Throws UsageError for
-  // targets that have no version there.
-  virtual std::unique_ptr<Target> on_cuda(const Target& target) const = 0;
 };
 
 // Loads the module on the first call. Throws UsageError saying what is missing, in a sentence with
@@ -75,9 +60,5 @@ const TorchModule& torch_module(const std::string& wanted_by = "what was asked f
 
 // From then on torch_module() returns `module`, which must live on.
 void register_torch_module(const TorchModule& module);
-
-// "cpu", "cuda"; "single", "tf32", "half". Throw UsageError.
-Device parse_device(const std::string& text);
-Precision parse_precision(const std::string& text);
 
 }  // namespace saltus

@@ -16,7 +16,9 @@
 #include "io/models/resnet_file.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/cuda/module.hpp"
 #include "saltus/target/poisson.hpp"
+#include "saltus/torch/module.hpp"
 
 namespace saltus {
 namespace {
@@ -314,7 +316,7 @@ void add_target(Model& model, const std::string& source, const ModelOptions& opt
                      " has its own");
   }
   if (choice.device == Device::cpu) return;
-  auto there = torch_module("the device cuda").on_cuda(*model.target);
+  auto there = cuda_module("the device cuda").on_device(*model.target);
   model.on_host = std::exchange(model.target, std::move(there));
 }
 

@@ -1,0 +1,83 @@
+// Chains of two-level coordinates that live on an NVIDIA GPU.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "cuda/chains/records.hpp"
+#include "cuda/chains/served.hpp"
+#include "cuda/chains/shared_energy.hpp"
+#include "cuda/chains/step_kernels.hpp"
+#include "saltus/cuda/memory.hpp"
+#include "saltus/run/device_chains.hpp"
+
+namespace saltus::cuda {
+
+// Throws UsageError unless all coordinates have two levels.
+TwoLevels two_levels(const Domain& domain);
+
+class CudaChains final : public DeviceChains {
+ public:
+  CudaChains(std::shared_ptr<SharedEnergy> energy, const Domain& domain, int chains,
+             std::uint64_t seed);
+  ~CudaChains() override;
+
+  bool serves(const Sampler& sampler) const override { return kernel_for(sampler) != Kernel::none; }
+  void count_chains_from(std::uint32_t first_chain) override { first_chain_ = first_chain; }
+  void put_states(Rows<const Symbol> states) override;
+  void get_states(Rows<Symbol> states) const override;
+  void evaluate(std::uint64_t step, std::span<double> logp) override;
+  void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
+               StepObserver& observer) override;
+  void anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
+              const Annealed& out) override;
+  Evaluations evaluations() const override { return evaluations_; }
+  void reset_evaluations() override { evaluations_ = {}; }
+
+  int captures() const { return captures_; }  // graphs made so far
+
+ private:
+  // Graphs have so many steps or one.
+  static constexpr int kGraphSteps = 8;
+
+  cudaStream_t stream() const { return energy_->stream().get(); }
+  Control control_for(const Sampler& sampler, std::uint64_t step, std::uint64_t steps);
+  Control enter(const Path& path, const Annealed& out, Control control);
+  void make_ready(Kernel kernel, std::uint64_t step);
+  void evaluate_states(std::uint64_t step);
+  void enqueue(Kernel kernel, bool logp, const Control& control, std::uint64_t steps);
+  Graph& graph(Kernel kernel, bool logp, int length);
+  void evaluate_step(Kernel kernel, bool logp, bool warm_up, int offset);
+  void enqueue_step(Kernel kernel, bool logp, int offset);
+  void count(Kernel kernel, bool logp, std::uint64_t steps);
+
+  std::shared_ptr<SharedEnergy> energy_;
+  Domain domain_;
+  std::uint64_t seed_;
+  std::uint32_t first_chain_ = 0;
+  bool logp_current_ = false, score_current_ = false;
+  Evaluations evaluations_;
+
+  DeviceArray<float> x_, score_, y_, y_score_;
+  DeviceArray<double> logp_, y_logp_, base_, y_base_, log_q_;
+  DeviceArray<std::uint32_t> changes_;
+  DeviceArray<std::int32_t> site_;
+  DeviceArray<std::uint8_t> nonfinite_;
+  DeviceArray<Symbol> levels_;  // states on their way
+  DeviceArray<Control> control_;
+  DeviceArray<std::uint64_t> at_;  // seed and step of an evaluation that is no step's
+  DeviceArray<float> penalty_;
+  DeviceArray<std::int32_t> sites_;
+  DeviceArray<double> betas_, base_slope_, log_weights_, acceptance_;
+  Launch launch_;
+
+  std::array<Records, 2> records_;
+  cudaStream_t copies_ = nullptr;
+  std::map<std::tuple<Kernel, bool, int>, std::unique_ptr<Graph>> graphs_;
+  int generation_ = 0, captures_ = 0;
+};
+
+}  // namespace saltus::cuda

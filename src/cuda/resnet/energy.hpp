@@ -1,0 +1,37 @@
+// The paper's residual network on a GPU, as one kernel for log p and score. Operands of products
+// are in half precision, sums in single; log p is a function of the state alone, bit for bit, so
+// that the Metropolis test is exact for the distribution that it defines.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "saltus/cuda/device_energy.hpp"
+#include "saltus/target/resnet_energy.hpp"
+
+namespace saltus::cuda {
+
+class FusedResnet final : public DeviceEnergy {
+ public:
+  // Whether there is a kernel for this network, in this build (architecture 90a) and on this GPU
+  // (compute capability 9).
+  static bool serves(const ResnetShape& shape);
+
+  explicit FusedResnet(const ResnetEnergy& energy);
+  ~FusedResnet() override;
+
+  // Puts other parameters into force, given in device memory, and waits until they are. What was
+  // captured stays valid.
+  void load(const float* parameters);
+
+  void prepare(int rows) override;
+  void evaluate(cudaStream_t stream, const float* values, int rows, double* logp,
+                float* score) override;
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+  double base_constant_ = 0;
+};
+
+}  // namespace saltus::cuda

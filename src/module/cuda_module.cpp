@@ -1,0 +1,37 @@
+// The part with CUDA.
+#include "module/part.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/cuda/module.hpp"
+
+#ifndef SALTUS_HAVE_CUDA
+#define SALTUS_HAVE_CUDA 0
+#endif
+
+namespace saltus {
+namespace {
+
+Part<CudaModule>& cuda_part() {
+  static Part<CudaModule> cuda({"cuda", "SALTUS_CUDA_MODULE", "CUDA", SALTUS_HAVE_CUDA,
+                                "install NVIDIA's CUDA toolkit (nvcc and cuBLAS)"});
+  return cuda;
+}
+
+}  // namespace
+
+const CudaModule& cuda_module(const std::string& wanted_by) {
+  return cuda_part().get(wanted_by);
+}
+
+void register_cuda_module(const CudaModule& module) {
+  cuda_part().set(module);
+}
+
+std::string gpu_name() {
+  try {
+    return cuda_module().gpu_name();
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
+}  // namespace saltus
