@@ -7,13 +7,6 @@
 #include "saltus/cuda/memory.hpp"
 
 namespace saltus::cuda {
-namespace {
-
-// Blocks that share the weights they read. 2 and 4 gave the same results and were not faster when
-// they were tried, with barriers that cost more than today's.
-constexpr int kCluster = 1;
-
-}  // namespace
 
 struct FusedResnet::Memory {
   DeviceArray<std::uint8_t> weights{std::size_t{resnet::Order::end} * resnet::kBlockBytes};
@@ -67,7 +60,7 @@ void FusedResnet::evaluate(cudaStream_t stream, const float* values, int rows, d
                                     logp,
                                     score,
                                     reinterpret_cast<uint4*>(memory_->scratch.data())};
-  check(resnet::launch(arguments, kCluster, stream), "the residual network");
+  check(resnet::launch(arguments, stream), "the residual network");
 }
 
 }  // namespace saltus::cuda

@@ -29,18 +29,6 @@ __device__ inline void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Arrives at the barrier at the same address in block `rank` of the cluster.
-__device__ inline void barrier_arrive_at(std::uint32_t barrier, std::uint32_t rank) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
-      "}\n" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
-}
-
 __device__ inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n"
@@ -53,17 +41,6 @@ __device__ inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity)
       : "memory");
 }
 
-// Copies to the same address in every block of the cluster that is in `mask`, and counts the bytes
-// at the barrier at the same address there.
-__device__ inline void copy_to_cluster(std::uint32_t to, const void* from, std::uint32_t bytes,
-                                       std::uint32_t barrier, std::uint16_t mask) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1], %2, [%3], %4;" ::"r"(to),
-      "l"(from), "r"(bytes), "r"(barrier), "h"(mask)
-      : "memory");
-}
-
 __device__ inline void copy_to_block(std::uint32_t to, const void* from, std::uint32_t bytes,
                                      std::uint32_t barrier) {
   asm volatile(
@@ -71,19 +48,6 @@ __device__ inline void copy_to_block(std::uint32_t to, const void* from, std::ui
           "r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
-}
-
-__device__ inline std::uint32_t rank_in_cluster() {
-  std::uint32_t rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-__device__ inline void cluster_sync() {
-  asm volatile(
-      "barrier.cluster.arrive.release.aligned;\n"
-      "barrier.cluster.wait.acquire.aligned;" ::
-          : "memory");
 }
 
 // What ordinary stores wrote to shared memory becomes visible to the matrix units.

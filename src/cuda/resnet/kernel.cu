@@ -1,6 +1,7 @@
 // One image per thread block. Two warpgroups multiply, activate and go back, each for half of the
-// channels; one more warp streams the weights, tap after tap, through a ring in shared memory; the
-// blocks of a cluster share what they read.
+// channels; one more warp streams the weights, tap after tap, through a ring in shared memory.
+// Clusters of 2 and of 4 blocks that share what they read gave the same results and were not
+// faster.
 //
 // A 7 x 7 map lies in shared memory with a border of zeros and a pitch of 9: place (i, j) is row
 // 9 (i + 1) + j + 1. Tap (u, v) of a convolution then reads, for output row q = 9 i + j, map row
@@ -53,7 +54,6 @@ static_assert(kAtBack + 4 * kTile * kBackPitch * 4 <= kAtRing);
 static_assert(kAtRing % 128 == 0 && kShared <= 232448);
 
 // The weights as they come, in the order of layout.hpp.
-template <int kCluster>
 class Ring {
  public:
   __device__ explicit Ring(std::uint32_t shared) : shared_(shared) {}
@@ -68,13 +68,7 @@ class Ring {
 
   // The oldest block that was not released is no longer read by this warp.
   __device__ void release() {
-    const std::uint32_t lane = threadIdx.x % 32;
-    const std::uint32_t barrier = shared_ + kAtEmpty + 8 * released_;
-    if constexpr (kCluster == 1) {
-      if (lane == 0) barrier_arrive(barrier);
-    } else {
-      if (lane < kCluster) barrier_arrive_at(barrier, lane);
-    }
+    if (threadIdx.x % 32 == 0) barrier_arrive(shared_ + kAtEmpty + 8 * released_);
     if (++released_ == kStages) released_ = 0;
   }
 
@@ -82,22 +76,14 @@ class Ring {
   std::uint32_t shared_, stage_ = 0, released_ = 0, phase_ = 0;
 };
 
-template <int kCluster>
 __device__ void stream_weights(const std::uint8_t* weights, int blocks, std::uint32_t shared) {
-  constexpr int kPart = kBlockBytes / kCluster;
-  const std::uint32_t rank = kCluster > 1 ? rank_in_cluster() : 0;
   std::uint32_t stage = 0, phase = 1;  // all stages are empty at first
   for (int b = 0; b < blocks; ++b) {
     const std::uint32_t full = shared + kAtFull + 8 * stage;
     barrier_wait(shared + kAtEmpty + 8 * stage, phase);
     barrier_expect(full, kBlockBytes);
-    const std::uint8_t* from = weights + static_cast<std::size_t>(b) * kBlockBytes + rank * kPart;
-    const std::uint32_t to = shared + kAtRing + stage * kBlockBytes + rank * kPart;
-    if constexpr (kCluster > 1) {
-      copy_to_cluster(to, from, kPart, full, (1 << kCluster) - 1);
-    } else {
-      copy_to_block(to, from, kPart, full);
-    }
+    copy_to_block(shared + kAtRing + stage * kBlockBytes,
+                  weights + static_cast<std::size_t>(b) * kBlockBytes, kBlockBytes, full);
     if (++stage == kStages) stage = 0, phase ^= 1;
   }
 }
@@ -105,9 +91,9 @@ __device__ void stream_weights(const std::uint8_t* weights, int blocks, std::uin
 // d[t] (+)= sum over `blocks` weight blocks b of A(b, t) B(b), where A's 64 rows begin at address
 // `window(b, t)` and have slices of 8 entries `slice` bytes apart. kSteps: entries / 16. Each
 // warpgroup takes its part of B's rows: 2 n of them, for n registers.
-template <int kSteps, int tiles, int n, int kCluster, class Window>
-__device__ inline void multiply(float (&d)[tiles][n], Ring<kCluster>& ring, int blocks, bool fresh,
-                                int slice, Window window) {
+template <int kSteps, int tiles, int n, class Window>
+__device__ inline void multiply(float (&d)[tiles][n], Ring& ring, int blocks, bool fresh, int slice,
+                                Window window) {
   constexpr int kWeightSlice = kGroups * 2 * n * 16;
   const std::uint32_t part = threadIdx.x / 128 * (2 * n * 16);
 #pragma unroll
@@ -366,7 +352,7 @@ __device__ inline float pixel_gradient(const float* back_rows, int p) {
   return sum;
 }
 
-template <int kCluster, bool kScore>
+template <bool kScore>
 class Network {
  public:
   __device__ Network(const Arguments& arguments, std::uint8_t* memory)
@@ -606,14 +592,14 @@ class Network {
   const Arguments& arguments_;
   std::uint8_t* memory_;
   std::uint32_t shared_;
-  Ring<kCluster> ring_;
+  Ring ring_;
   Place place_;
   int row_;
   bool writes_;
   double base_;
 };
 
-template <int kCluster, bool kScore>
+template <bool kScore>
 __global__ void __launch_bounds__(kThreads, 1)
     network(const __grid_constant__ Arguments arguments) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL  // elsewhere FusedResnet does not serve
@@ -622,43 +608,26 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {
       barrier_init(shared + kAtFull + 8 * s, 1);
-      barrier_init(shared + kAtEmpty + 8 * s, kConsumers / 32 * kCluster);
+      barrier_init(shared + kAtEmpty + 8 * s, kConsumers / 32);
     }
     barrier_init_fence();
   }
   __syncthreads();
-  if constexpr (kCluster > 1) cluster_sync();
   if (threadIdx.x < kConsumers) {
-    Network<kCluster, kScore>(arguments, memory).run();
+    Network<kScore>(arguments, memory).run();
   } else if (threadIdx.x == kConsumers) {
-    stream_weights<kCluster>(arguments.weights, kScore ? Order::end : Order::forward_end, shared);
-  }
-  if constexpr (kCluster > 1) {
-    __syncwarp();
-    cluster_sync();
+    stream_weights(arguments.weights, kScore ? Order::end : Order::forward_end, shared);
   }
 #endif
 }
 
-template <int kCluster, bool kScore>
+template <bool kScore>
 cudaError_t launch_as(const Arguments& arguments, cudaStream_t stream) {
-  const auto kernel = network<kCluster, kScore>;
-  if (const cudaError_t e =
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared)) {
-    return e;
-  }
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((arguments.rows + kCluster - 1) / kCluster * kCluster);
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = kShared;
-  config.stream = stream;
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = kCluster;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, arguments);
+  const cudaError_t allowed =
+      cudaFuncSetAttribute(network<kScore>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+  if (allowed != cudaSuccess) return allowed;
+  network<kScore><<<static_cast<unsigned>(arguments.rows), kThreads, kShared, stream>>>(arguments);
+  return cudaGetLastError();
 }
 
 }  // namespace
@@ -667,17 +636,8 @@ std::size_t scratch_bytes_per_row() {
   return 2 * 4 * kDerivative;
 }
 
-cudaError_t launch(const Arguments& arguments, int cluster, cudaStream_t stream) {
-  const bool score = arguments.score != nullptr;
-  switch (cluster) {
-    case 1:
-      return score ? launch_as<1, true>(arguments, stream) : launch_as<1, false>(arguments, stream);
-    case 2:
-      return score ? launch_as<2, true>(arguments, stream) : launch_as<2, false>(arguments, stream);
-    case 4:
-      return score ? launch_as<4, true>(arguments, stream) : launch_as<4, false>(arguments, stream);
-  }
-  return cudaErrorInvalidValue;
+cudaError_t launch(const Arguments& arguments, cudaStream_t stream) {
+  return arguments.score ? launch_as<true>(arguments, stream) : launch_as<false>(arguments, stream);
 }
 
 }  // namespace saltus::cuda::resnet

@@ -21,7 +21,7 @@ struct Arguments {
 };
 
 std::size_t scratch_bytes_per_row();
-cudaError_t launch(const Arguments& arguments, int cluster, cudaStream_t stream);
+cudaError_t launch(const Arguments& arguments, cudaStream_t stream);
 
 // Puts parameters, in the order of ResnetEnergy::parameters, into the form above.
 cudaError_t pack(const float* parameters, std::uint8_t* weights, float* bias, cudaStream_t stream);
