@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -19,30 +18,21 @@
 #include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "core/checksum.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/ebm_images.hpp"
-#include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_file.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/learn/ebm_learning.hpp"
-#include "saltus/learn/likelihood.hpp"
-#include "saltus/run/checkpoint.hpp"
-#include "saltus/sampler/registry.hpp"
+#include "saltus/logz.hpp"
 #include "saltus/version.hpp"
-#include "service/exact_work.hpp"
 
 namespace saltus::cli {
 namespace {
 
-// An estimate that rests on fewer chains than this, and on less than half of them, has no
-// trustworthy standard error.
-constexpr double kFewChains = 10;
-
-struct LogzRequest : RunControl {
-  LogzRequest() { checkpoint_every = 60; }
+struct LogzOptions : RunControl {
+  LogzOptions() { checkpoint_every = 60; }
   ModelRequest model;
   std::string sampler = "dmala", schedule, base, seed = "1";
   std::vector<std::string> set;
@@ -52,20 +42,11 @@ struct LogzRequest : RunControl {
   bool no_reverse = false;
 };
 
-// Data and their mean log p, up to the model's constant.
-struct TestData {
-  std::string name;
-  int rows;
-  double mean_logp;
-};
-
 struct LogzReport {
-  const LogzRequest& request;
+  const LogzOptions& options;
   const Target& target;
-  bool tuned;
-  AisResult result;
-  std::optional<double> exact;
-  std::optional<TestData> test;
+  const LogzResult& result;
+  int test_rows;
 };
 
 // Numbers separated by blanks, commas or line ends.
@@ -89,7 +70,7 @@ std::vector<double> read_numbers(const std::string& path) {
   return numbers;
 }
 
-std::vector<double> betas_of(const LogzRequest& request) {
+std::vector<double> betas_of(const LogzOptions& request) {
   if (request.schedule.empty()) return linear_betas(request.betas);
   std::vector<double> betas = read_numbers(request.schedule);
   try {
@@ -100,30 +81,25 @@ std::vector<double> betas_of(const LogzRequest& request) {
   return betas;
 }
 
-// Where the chains start: what was asked for, or the model's own base, or uniform. `request.base`
+// Where the chains start: what was asked for, or the model's own base, or uniform. `options.base`
 // then says which.
-Independent base_of(LogzRequest& request, const Model& model) {
-  const Domain& domain = model.target->domain();
-  if (domain.unbounded()) {
-    throw UsageError(
-        "log Z is estimated from finitely many levels, but the integers of the model " +
-        model.target->name() + " are unbounded");
-  }
-  if (request.base.empty() || request.base == "model") {
-    if (auto base = model_base(model.value)) return request.base = "model", *base;
-    if (!request.base.empty()) {
-      throw UsageError("the model " + model.target->name() +
+std::optional<Independent> base_of(LogzOptions& options, const LogzRequest& request) {
+  if (options.base.empty() || options.base == "model") {
+    if (request.base) return options.base = "model", request.base;
+    if (!options.base.empty()) {
+      throw UsageError("the model " + request.target->name() +
                        " has no base of its own; --base uniform, or a file of probabilities");
     }
-    request.base = "uniform";
+    options.base = "uniform";
   }
-  if (request.base == "uniform") return Independent::uniform(domain);
-  const std::vector<double> p = read_numbers(request.base);
+  if (options.base == "uniform") return std::nullopt;
+  const std::vector<double> p = read_numbers(options.base);
+  const Domain& domain = request.target->domain();
   try {
     return domain.two_level() ? Independent::bernoulli(domain, p)
                               : Independent::of_levels(domain, p);
   } catch (const DataError& e) {
-    throw DataError(request.base + ": " + e.what());
+    throw DataError(options.base + ": " + e.what());
   }
 }
 
@@ -142,49 +118,10 @@ RowBuffer<Symbol> read_test(const std::string& test, const std::string& data) {
   return binarise(images.train, images.grey, 0, kBaseDraw);
 }
 
-std::optional<TestData> test_of(const LogzRequest& request, const Target& target) {
-  if (request.test.empty()) return std::nullopt;
-  const RowBuffer<Symbol> rows = read_test(request.test, request.data);
-  try {
-    return TestData{request.test, rows.view().rows,
-                    mean_logp(target, rows.view(), request.plan.annealing.threads)};
-  } catch (const DataError& e) {
-    throw DataError(request.test + ": " + e.what());
-  }
-}
-
 std::string line_of(const AisStatus& status) {
   const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
                           "annealing from the model"};
   return fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done);
-}
-
-std::optional<double> exact_log_z(const Target& target, int threads) {
-  const std::optional<ExactAnswer> answer = affordable_exact_answer(target, threads);
-  return answer ? std::optional(answer->log_z) : std::nullopt;
-}
-
-std::vector<std::string> warnings_of(const AisResult& r) {
-  std::vector<std::string> list;
-  const auto check = [&](const char* name, const AisEstimate& e) {
-    const auto chains = static_cast<double>(e.log_weights.size());
-    if (e.ess >= kFewChains || e.ess >= chains / 2) return;
-    list.push_back(
-        fmt::format("the {} weights rest on {:.1f} of {:.0f} chains, so that the "
-                    "standard error cannot be trusted; take more betas",
-                    name, e.ess, chains));
-  };
-  check("forward", r.forward);
-  if (!r.reverse) return list;
-  check("reverse", *r.reverse);
-  if (r.low() > r.high()) {
-    list.push_back(fmt::format(
-        "the bounds are in the wrong order: by a rare chance, or because the reverse chains did "
-        "not start from draws of the model; raise --reverse-warmup, or take another sampler. "
-        "The forward weights alone say that log Z is above {:.5g}, with 95 % confidence",
-        log_z_floor(r.forward.log_z)));
-  }
-  return list;
 }
 
 nlohmann::ordered_json estimate_json(const AisEstimate& e) {
@@ -197,8 +134,9 @@ nlohmann::ordered_json estimate_json(const AisEstimate& e) {
 }
 
 nlohmann::ordered_json report_json(const LogzReport& report) {
-  const AisResult& r = report.result;
-  const AnnealingPlan& plan = report.request.plan.annealing;
+  const LogzResult& result = report.result;
+  const AisResult& r = *result.estimate;
+  const AnnealingPlan& plan = report.options.plan.annealing;
   nlohmann::ordered_json j;
   j["model"] = report.target.name();
   j["dimension"] = report.target.domain().dim();
@@ -208,23 +146,24 @@ nlohmann::ordered_json report_json(const LogzReport& report) {
   j["ess"] = json_number(r.forward.ess);
   j["forward"] = estimate_json(r.forward);
   j["reverse"] = r.reverse ? estimate_json(*r.reverse) : nlohmann::ordered_json(nullptr);
-  j["exact"] = report.exact ? json_number(*report.exact) : nlohmann::ordered_json(nullptr);
+  j["exact"] = result.exact ? json_number(*result.exact) : nlohmann::ordered_json(nullptr);
   j["test"] = nullptr;
-  if (report.test) {
-    const LikelihoodInterval ll = log_likelihood(report.test->mean_logp, r);
-    j["test"] = {{"data", report.test->name},
-                 {"rows", report.test->rows},
-                 {"mean_logp", json_number(report.test->mean_logp)},
-                 {"log_likelihood", {json_number(ll.low), json_number(ll.high)}}};
+  if (result.mean_logp) {
+    j["test"] = {
+        {"data", report.options.test},
+        {"rows", report.test_rows},
+        {"mean_logp", json_number(*result.mean_logp)},
+        {"log_likelihood",
+         {json_number(result.log_likelihood->low), json_number(result.log_likelihood->high)}}};
   }
   j["betas"] = plan.betas.size();
   j["steps_per_beta"] = plan.steps_per_beta;
   j["chains"] = plan.chains;
-  j["base"] = report.request.base;
-  j["sampler"] = report.request.sampler;
+  j["base"] = report.options.base;
+  j["sampler"] = report.options.sampler;
   j["parameters"] = parameters_json(r.parameters);
   j["seed"] = plan.seed;
-  j["warnings"] = warnings_of(r);
+  j["warnings"] = result.warnings;
   j["seconds"] = r.seconds;
   j["version"] = version();
   return j;
@@ -248,11 +187,11 @@ void print_interval(const AisResult& r) {
   }
 }
 
-void print_likelihood(const TestData& test, const AisResult& r) {
-  const LikelihoodInterval ll = log_likelihood(test.mean_logp, r);
-  const std::string rows = with_commas(static_cast<std::uint64_t>(test.rows));
-  show("{}, {} rows: mean log p {:.5f}", test.name, rows, test.mean_logp);
-  if (r.reverse) {
+void print_likelihood(const LogzReport& report) {
+  const LikelihoodInterval& ll = *report.result.log_likelihood;
+  const std::string rows = with_commas(static_cast<std::uint64_t>(report.test_rows));
+  show("{}, {} rows: mean log p {:.5f}", report.options.test, rows, *report.result.mean_logp);
+  if (report.result.estimate->reverse) {
     show(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
   } else {
     show(", log-likelihood below {:.5f}.\n", ll.high);
@@ -260,114 +199,37 @@ void print_likelihood(const TestData& test, const AisResult& r) {
 }
 
 void print_report(const LogzReport& report) {
-  const AisResult& r = report.result;
-  const AnnealingPlan& plan = report.request.plan.annealing;
+  const LogzResult& result = report.result;
+  const AisResult& r = *result.estimate;
+  const AnnealingPlan& plan = report.options.plan.annealing;
   const std::string parameters = parameters_text(r.parameters);
   show("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
-       report.target.name(), shape_text(report.target.shape()), report.request.sampler, parameters,
+       report.target.name(), shape_text(report.target.shape()), report.options.sampler, parameters,
        with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(plan.betas.size()),
        plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s", plan.seed);
-  if (report.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
+  if (result.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
   show("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS", "acceptance");
   print_estimate("forward", r.forward);
   if (r.reverse) print_estimate("reverse", *r.reverse);
-  if (report.exact) {
-    show("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *report.exact,
-         r.forward.log_z - *report.exact);
+  if (result.exact) {
+    show("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *result.exact,
+         r.forward.log_z - *result.exact);
   }
   print_interval(r);
-  if (report.test) print_likelihood(*report.test, r);
-  for (const std::string& w : warnings_of(r)) show("\nWarning: {}.\n", w);
+  if (result.mean_logp) print_likelihood(report);
+  for (const std::string& w : result.warnings) show("\nWarning: {}.\n", w);
   show("{}\n", duration(r.seconds));
 }
 
-// Files whose contents determine the weights, with their checksums.
-std::map<std::string, std::string> files_of(const LogzRequest& request, const Model& model) {
-  std::map<std::string, std::string> files = model.files;
-  if (request.base != "model" && request.base != "uniform") {
-    const std::string path = std::filesystem::absolute(request.base).lexically_normal().string();
-    files[path] = checksum_of_file(path);
-  }
-  return files;
-}
-
-// All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
-// betas their number and a sum.
-std::string description_of(const LogzRequest& request, const Model& model) {
-  const AnnealingPlan& plan = request.plan.annealing;
-  Checksum sum;
-  for (const double beta : plan.betas) sum.add(std::bit_cast<std::uint64_t>(beta));
-  nlohmann::ordered_json d;
-  d["version"] = version();
-  d["logz"] = model.text;
-  d["files"] = files_of(request, model);
-  d["sampler"] = request.sampler;
-  d["set"] = request.set;
-  d["base"] = request.base;
-  d["betas"] = plan.betas.size();
-  d["sum_of_betas"] = sum.value();
-  d["steps"] = plan.steps_per_beta;
-  d["chains"] = plan.chains;
-  d["seed"] = plan.seed;
-  d["reverse"] = request.plan.reverse;
-  d["warmup"] = request.plan.warmup;
-  return d.dump();
-}
-
-void restore(AisRun& run, const std::string& file, const std::string& description) {
-  const Checkpoint checkpoint = read_checkpoint(file);
-  if (checkpoint.description != description) {
-    const auto then = nlohmann::json::parse(checkpoint.description, nullptr, false);
-    const auto now = nlohmann::json::parse(description)["files"];
-    for (const auto& [path, sum] : now.items()) {
-      if (then.is_object() && then.contains("files") && then["files"].value(path, sum) != sum) {
-        throw DataError(path + " has changed since " + file + " was saved");
-      }
-    }
-    throw UsageError(file + " holds an estimate with other options, of another model, or by " +
-                     "another version");
-  }
-  ByteReader in(checkpoint.state);
-  try {
-    run.restore(in);
-  } catch (const DataError& e) {
-    throw DataError(file + ": the checkpoint does not fit (" + e.what() + ")");
-  }
-}
-
-void save(const AisRun& run, const std::string& file, const std::string& description) {
-  ByteWriter out;
-  run.save(out);
-  write_checkpoint(file, description, out.bytes());
-}
-
-// True when the estimate is complete. Otherwise it is saved, where a file is named, and a sentence
-// says how to go on.
-bool estimate(AisRun& run, const LogzRequest& request, const std::string& description) {
-  const std::string& file = request.checkpoint;
-  if (!request.resume.empty()) restore(run, request.resume, description);
-  std::function<void()> saving;
-  if (!file.empty()) saving = [&] { save(run, file, description); };
-  const auto go = [&] {
-    Progress progress(Progress::Elsewhere::nothing);
-    Pacer pacer(request.checkpoint_every, request.time_limit, saving);
-    return run.go([&](const AisStatus& status) {
-      const bool wanted = progress.show(line_of(status));
-      return pacer.next() && wanted;
-    });
-  };
-  const bool complete = go();
-  if (saving) saving();
-  if (complete) return true;
+void say_how_to_continue(const std::string& file) {
   say("Stopped before there was an estimate.{}\n",
       file.empty() ? " Give --checkpoint FILE to be able to continue."
                    : fmt::format(" Saved in {}. To continue, add to the command:\n"
                                  "  --resume {}",
                                  file, shell_word(file)));
-  return false;
 }
 
-void check_files(const LogzRequest& request,
+void check_files(const LogzOptions& request,
                  const std::map<std::string, std::string>& model_files = {}) {
   FileRoles roles;
   roles.reads(model_files);
@@ -379,30 +241,39 @@ void check_files(const LogzRequest& request,
   roles.saves(request.checkpoint);
 }
 
-int logz(LogzRequest request) {
-  AisPlan& plan = request.plan;
-  plan.annealing.seed = parse_seed(request.seed);
-  plan.annealing.betas = betas_of(request);
-  plan.reverse = !request.no_reverse;
-  check_files(request);
-  request.claim_files();
-  const Model model = load_model(request.model);
-  check_files(request, model.files);
-  const Tempered path(*model.target, base_of(request, model));
-  auto sampler = make_sampler(request.sampler, path, parse_settings(request.set));
-  const bool tuned = sampler->tunable() != nullptr;
-  const auto test = test_of(request, *model.target);
-  AisRun run(path, std::move(sampler), plan);
-  if (!estimate(run, request, description_of(request, model))) {
+int estimate(LogzOptions options) {
+  AisPlan& plan = options.plan;
+  plan.annealing.seed = parse_seed(options.seed);
+  plan.annealing.betas = betas_of(options);
+  plan.reverse = !options.no_reverse;
+  check_files(options);
+  options.claim_files();
+  LogzRequest request(load_model(options.model));
+  check_files(options, request.files);
+  request.base = base_of(options, request);
+  if (options.base != "model" && options.base != "uniform") {
+    const std::string path = std::filesystem::absolute(options.base).lexically_normal().string();
+    request.files[path] = checksum_of_file(path);
+  }
+  static_cast<Saving&>(request) = options;
+  request.sampler = options.sampler;
+  request.settings = parse_settings(options.set);
+  request.plan = plan;
+  RowBuffer<Symbol> test;
+  if (!options.test.empty()) test = read_test(options.test, options.data);
+  request.test = test.view();
+  request.test_name = options.test;
+  const auto run = [&] {
+    Progress progress(Progress::Elsewhere::nothing);
+    return logz(request, [&](const AisStatus& status) { return progress.show(line_of(status)); });
+  };
+  const LogzResult result = run();
+  if (!result.estimate) {
+    say_how_to_continue(options.checkpoint);
     return signal_seen() ? 128 + signal_seen() : ok;
   }
-  const LogzReport report{request,
-                          *model.target,
-                          tuned,
-                          run.result(),
-                          exact_log_z(*model.target, plan.annealing.threads),
-                          test};
-  if (request.json) {
+  const LogzReport report{options, *request.target, result, test.view().rows};
+  if (options.json) {
     show_json(report_json(report));
   } else {
     print_report(report);
@@ -415,7 +286,7 @@ int logz(LogzRequest request) {
 void add_logz(CLI::App& program, int& status) {
   CLI::App* command =
       program.add_subcommand("logz", "Estimate log Z of a model, from below and from above");
-  auto o = std::make_shared<LogzRequest>();
+  auto o = std::make_shared<LogzOptions>();
   AnnealingPlan& plan = o->plan.annealing;
   add_model_options(*command, o->model);
   command->add_option("--sampler", o->sampler, "Sampler of the transitions; it must be exact")
@@ -463,7 +334,7 @@ void add_logz(CLI::App& program, int& status) {
                             "Go on with the estimate saved in this checkpoint; the other options "
                             "are those that it was begun with",
                             "Stop after so many seconds"});
-  command->callback([o, &status] { status = logz(*o); });
+  command->callback([o, &status] { status = estimate(*o); });
 }
 
 }  // namespace saltus::cli
