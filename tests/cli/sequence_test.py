@@ -14,8 +14,9 @@ class Sequence(CliTest):
         self.assertEqual(j["parameters"]["rwm.rate"], 1.5)
         self.assertGreater(j["parameters"]["dmala.step_size"], 0)
         self.assertEqual(j["warnings"], [])
-        # Every second step has a gradient, all have log p (and one in 256 is evaluated afresh).
-        self.assertAlmostEqual(j["evaluations"]["gradient"], 1, delta=0.02)
+        # Every second step proposes by a gradient, before which that of a state that rwm changed is evaluated.
+        self.assertGreater(j["evaluations"]["gradient"], 0.5)
+        self.assertLess(j["evaluations"]["gradient"], 1.01)
         out = self.good("sample", "ising-2x2", "--sampler", "dmala+rwm", "--draws", 1000).out
         self.assertIn("dmala.step_size, rwm.rate tuned in warm-up", out)
 
@@ -27,7 +28,7 @@ class Sequence(CliTest):
 
     def test_compare(self):
         j = self.json("compare", "ising-2x2", "--budget", "0.05", "--samplers", "dmala+gwg:dmala.step_size=0.4,dmala")
-        self.assertEqual([r["sampler"] for r in j["results"]], ["dmala+gwg", "dmala"])
+        self.assertEqual({r["sampler"] for r in j["results"]}, {"dmala+gwg", "dmala"})
         self.assertTrue(all(r["ranked"] for r in j["results"]))
 
     def test_logz(self):
