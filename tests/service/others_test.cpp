@@ -1,4 +1,4 @@
-// compare(), verify() and learn(), and the pace of saving.
+// compare(), verify(), logz() and learn(), and the pace of saving.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "saltus/compare.hpp"
 #include "saltus/core/philox.hpp"
 #include "saltus/learn.hpp"
+#include "saltus/logz.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/verify.hpp"
 
@@ -39,6 +40,46 @@ TEST(Pacer, SaysWhenTimeIsUp) {
   EXPECT_TRUE(pacer.next());
   std::this_thread::sleep_for(std::chrono::milliseconds(25));
   EXPECT_FALSE(pacer.next());
+}
+
+LogzRequest small_logz() {
+  LogzRequest request(lattice());
+  request.plan.annealing.betas = linear_betas(300);
+  request.plan.annealing.chains = 60;
+  request.plan.annealing.threads = 1;
+  request.plan.warmup = 300;
+  return request;
+}
+
+TEST(Logz, BracketsTheExactAnswer) {
+  const RowBuffer<Symbol> data(3, 4);
+  LogzRequest request = small_logz();
+  request.test = data.view();
+  const LogzResult result = logz(request);
+  ASSERT_TRUE(result.estimate && result.exact && result.log_likelihood);
+  EXPECT_TRUE(result.tuned);
+  EXPECT_TRUE(result.warnings.empty());
+  EXPECT_NEAR(result.estimate->forward.log_z, *result.exact,
+              5 * result.estimate->forward.standard_error);
+  EXPECT_EQ(*result.mean_logp, logp_of(*request.target, data.view()[0]));
+  EXPECT_DOUBLE_EQ(result.log_likelihood->high, *result.mean_logp - result.estimate->low());
+}
+
+TEST(Logz, ContinuesFromItsCheckpoint) {
+  const LogzResult whole = logz(small_logz());
+  LogzRequest request = small_logz();
+  const TestFolder folder;
+  request.checkpoint = (folder / "logz.checkpoint").string();
+  EXPECT_FALSE(logz(request, [](const AisStatus&) { return false; }).estimate);
+  request.resume = request.checkpoint;
+  int calls = 0;
+  LogzResult result;
+  while (!(result = logz(request, [&](const AisStatus&) { return ++calls % 2; })).estimate) {
+  }
+  EXPECT_EQ(result.estimate->forward.log_weights, whole.estimate->forward.log_weights);
+  EXPECT_EQ(result.estimate->reverse->log_weights, whole.estimate->reverse->log_weights);
+  request.base = Independent::bernoulli(request.target->domain(), std::vector<double>(4, 0.6));
+  EXPECT_THROW(logz(request), UsageError);  // another base
 }
 
 TEST(Compare, FindsErrorsAndBias) {

@@ -127,7 +127,8 @@ def model_file(trial):
     content = mutate_json(trial.rng, data) if trial.rng.random() < 0.6 else mutate(trial.rng, data, other)
     trial.write(name, content)
     return trial.rng.choice([["sample", name, *QUICK], ["sample", name, "--set", "window=2", *QUICK], ["verify", name],
-                             ["logz", name, "--betas", 5, "--chains", 4, "--time", 5], ["sample", name, "--no-scripts", *QUICK]])
+                             ["logz", name, "--betas", 5, "--chains", 4, "--time", 5], ["sample", name, "--no-scripts", *QUICK],
+                             ["convert", name, "converted.json"]])
 
 
 def weights_file(trial):
@@ -138,7 +139,8 @@ def weights_file(trial):
     trial.write(name, (mutate_npz if inner else mutate)(rng, data, materials.weights_safetensors(2)))
     model = name.removeprefix("weights.") + "-rbm.json"
     materials.put(trial, model)
-    return rng.choice([["sample", model, *QUICK], ["logz", model, "--betas", 5, "--chains", 4, "--json"]])
+    return rng.choice([["sample", model, *QUICK], ["logz", model, "--betas", 5, "--chains", 4, "--json"],
+                       ["convert", model, "converted.json"]])
 
 
 def draws_file(trial):

@@ -158,6 +158,8 @@ def same_file_twice(trial):
         (["learn", "ising", "--data", "data.csv", "--iterations", 2, "--steps", 2, "--out", "m.json", "--overwrite",
           "--checkpoint"], "data.csv", "x.csv"),
         (["logz", "ising.json", "--betas", 20, "--checkpoint"], "ising.json", "x.json"),
+        (["convert", "ising.json"], "ising.json", "x.json"),
+        (["convert", "npz-rbm.json"], "npz-rbm.json", "x.json"),
         (["logz", "npz-rbm.json", "--betas", 20, "--overwrite", "--checkpoint"], "weights.npz", "x.npz"),
         (["compare", "ising.json", "--budget", 0.02, "--samplers", "gibbs", "--out"], "ising.json", "x.json"),
         (["compare", "npz-rbm.json", "--budget", 0.02, "--samplers", "gibbs", "--out"], "weights.npz", "x.csv"),
