@@ -41,7 +41,7 @@ Request read_description(const std::string& file, const char* kind, F&& read) {
     if (const std::string made_by = d.string("version"); made_by != version()) {
       throw DataError(file + ": saved by saltus " + made_by + ", but this is " + version());
     }
-    if (!d.has(kind)) throw DataError(file + ": the checkpoint holds another kind of work");
+    if (!d.has(kind)) throw DataError(file + ": not a checkpoint of the kind " + kind);
     return read(d);
   } catch (const nlohmann::json::exception& e) {
     throw DataError(file + ": the checkpoint's description does not fit (" + e.what() + ")");

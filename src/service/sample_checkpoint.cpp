@@ -27,6 +27,7 @@ std::string describe_sample(const SampleRequest& r) {
   d["sampler"] = r.own_sampler ? r.own_sampler->name() : r.sampler;
   d["settings"] = r.settings;
   d["chains"] = r.plan.chains;
+  d["first_chain"] = r.plan.first_chain;
   d["warmup"] = r.plan.warmup;
   d["draws"] = r.plan.draws;
   d["thin"] = r.plan.thin;
@@ -47,6 +48,7 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.sampler = d.string("sampler");
     r.settings = d.at("settings").get<Settings>();
     r.plan.chains = static_cast<int>(d.integer(d.at("chains"), "chains", 1, 1'000'000'000));
+    r.plan.first_chain = static_cast<std::uint32_t>(whole_number(d, "first_chain", 0, UINT32_MAX));
     r.plan.warmup = whole_number(d, "warmup", 0);
     r.plan.draws = whole_number(d, "draws", 1);
     r.plan.thin = whole_number(d, "thin", 1);

@@ -110,6 +110,28 @@ TEST(Sample, RefusesArraysThatAreTooSmall) {
   EXPECT_THROW(sample(request), UsageError);
 }
 
+// Chains 0, 1 and chain 2 in two runs, merged: the draws of one run.
+TEST(DrawArrays, MergedPartsAreTheWhole) {
+  const auto target = lattice();
+  const auto record = [&](std::uint32_t first, int chains, DrawArrays& draws) {
+    RunPlan plan = small_request().plan;
+    plan.first_chain = first;
+    plan.chains = chains;
+    saltus::Run run(*target, make_sampler("dmala", *target, {{"step_size", "0.3"}}), plan);
+    run.add(draws);
+    run.go();
+  };
+  DrawArrays whole({}, 6, 3, kDraws, {}), first({}, 6, 2, kDraws, {}), rest({}, 6, 1, kDraws, {});
+  record(0, 3, whole);
+  record(0, 2, first);
+  record(2, 1, rest);
+  first.merge(rest);
+  EXPECT_EQ(first.chains(), 3);
+  EXPECT_EQ(all_of(first), all_of(whole));
+  DrawArrays other({}, 6, 1, kDraws, {0, 3});
+  EXPECT_THROW(first.merge(other), UsageError);
+}
+
 TEST(Sample, KeepsSpreadCoordinates) {
   SampleRequest request = small_request();
   const All all = all_of(*sample(request).draws);
@@ -141,6 +163,7 @@ TEST_P(Continued, MakesTheSameDraws) {
   std::vector<Symbol> states(6 * kChains * kDraws);
   std::vector<double> logp(kChains * kDraws);
   SampleRequest request = small_request();
+  request.plan.first_chain = 5;
   request.keep = GetParam();
   if (request.keep == Keep::arrays) request.arrays = {states, {}, logp, {}};
   const SampleResult whole = sample(request);
@@ -156,6 +179,7 @@ TEST_P(Continued, MakesTheSameDraws) {
   SampleRequest again = resumed_sample(request.checkpoint, lattice());
   EXPECT_EQ(again.keep, GetParam());
   again.arrays = request.arrays;
+  EXPECT_EQ(again.plan.first_chain, 5u);
   again.plan.threads = 1;
   const SampleResult result = sample(again);
   EXPECT_TRUE(result.complete);
