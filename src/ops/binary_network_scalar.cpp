@@ -1,6 +1,6 @@
 // A network's hidden tanh units and its error over rows of data: the specification.
-#include "ops/passes.hpp"
 #include "core/scalar_math.hpp"
+#include "ops/passes.hpp"
 
 namespace saltus::ops::scalar {
 

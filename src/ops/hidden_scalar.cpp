@@ -1,6 +1,6 @@
 // Hidden units: the specification.
-#include "ops/passes.hpp"
 #include "core/scalar_math.hpp"
+#include "ops/passes.hpp"
 
 namespace saltus::ops::scalar {
 

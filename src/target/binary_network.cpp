@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/scalar_math.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
-#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/mini_batch.hpp"
 

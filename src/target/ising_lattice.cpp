@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "ops/ops.hpp"
 #include "core/scalar_math.hpp"
+#include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/scalar_math.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
-#include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "target/changes.hpp"
 

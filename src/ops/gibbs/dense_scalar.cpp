@@ -1,9 +1,9 @@
 // Gibbs updates of a dense two-level pairwise model: the specification.
 #include <cmath>
 
+#include "core/scalar_math.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
-#include "core/scalar_math.hpp"
 
 namespace saltus::ops::scalar {
 

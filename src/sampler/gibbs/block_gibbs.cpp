@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/ops.hpp"
 #include "core/scalar_math.hpp"
+#include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/proposal.hpp"
