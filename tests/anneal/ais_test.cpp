@@ -53,7 +53,9 @@ ExactAis exact_ais(Tempered path, const std::string& sampler, const Settings& se
     const StateTable table(path);
     RowBuffer<double> matrix(static_cast<int>(n), static_cast<int>(n));
     std::vector<double> acceptance(n);
-    make_sampler(sampler, path, settings)->enumerable()->transition_matrix(table, {}, matrix.view(), acceptance);
+    make_sampler(sampler, path, settings)
+        ->enumerable()
+        ->transition_matrix(table, {}, matrix.view(), acceptance);
     for (std::vector<double>* measure : {&law, &weighted}) {
       std::vector<double> next(n);
       for (std::size_t s = 0; s < n; ++s) {
