@@ -135,8 +135,7 @@ LogzRequest::LogzRequest(Model model) : LogzRequest() {
   base = model_base(model.value);
   model_text = model.text;
   files = model.files;
-  auto owner = std::make_shared<Model>(std::move(model));
-  target = std::shared_ptr<const Target>(owner, owner->target.get());
+  target = shared_target(std::move(model));
 }
 
 LogzResult logz(const LogzRequest& request, const LogzProgress& progress) {

@@ -20,7 +20,7 @@ TEST_P(EverySamplerWithoutMatrix, VisitsStatesAsOftenAsTheirProbabilitySays) {
   RunPlan plan;
   plan.chains = 256;
   plan.warmup = 2000;
-  plan.draws = 10000;
+  plan.draws = 20000;
   int checked = 0;
   for (const SamplerEntry& entry : sampler_entries()) {
     if (!serves(entry, *target)) continue;

@@ -51,7 +51,8 @@ Model parse_model(const std::string& text, const std::string& source,
 Model load_saved_model(const std::string& text, const std::string& source,
                        const ModelOptions& options = {});
 
-// As load_model, without a target: nothing is loaded that could compute, and no script is run.
+// As load_model, without a target and without checksums: no part that computes is loaded, and no
+// script is run.
 Model read_model(const std::string& file_or_name);
 
 // Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz

@@ -346,7 +346,7 @@ std::string content_of(std::ifstream& file) {
   return text;
 }
 
-// Reads the value and notes the files that it was made from.
+// Reads the value and notes the names of the files that it was made from.
 Model read_text(const std::string& text, const std::string& source, const fs::path& folder) {
   Json json = parse_strictly(text, source);
   make_paths_absolute(json, source, folder);
@@ -355,8 +355,7 @@ Model read_text(const std::string& text, const std::string& source, const fs::pa
   model.text = json.dump();
   for (const char* field : kFileFields) {
     if (!json.contains(field)) continue;
-    const std::string path = json[field].get<std::string>();
-    model.files[path] = checksum_of_file(path);
+    model.files[json[field].get<std::string>()];  // and its checksum: see complete
   }
   return model;
 }
@@ -364,6 +363,14 @@ Model read_text(const std::string& text, const std::string& source, const fs::pa
 // What stands for a large file in a checkpoint.
 std::string reference_to(const fs::path& path) {
   return Json{{"model_file", path.string()}, {"checksum", checksum_of_file(path)}}.dump();
+}
+
+// Adds the target, then the checksums: that a part of saltus is missing is said before that a file
+// is.
+Model complete(Model model, const std::string& source, const ModelOptions& options) {
+  add_target(model, source, options);
+  for (auto& [path, sum] : model.files) sum = checksum_of_file(path);
+  return model;
 }
 
 }  // namespace
@@ -387,15 +394,11 @@ Model read_model(const std::string& file_or_name) {
 
 Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
                   const ModelOptions& options) {
-  Model model = read_text(text, source, folder);
-  add_target(model, source, options);
-  return model;
+  return complete(read_text(text, source, folder), source, options);
 }
 
 Model load_model(const std::string& file_or_name, const ModelOptions& options) {
-  Model model = read_model(file_or_name);
-  add_target(model, file_or_name, options);
-  return model;
+  return complete(read_model(file_or_name), file_or_name, options);
 }
 
 Model load_saved_model(const std::string& text, const std::string& source,
@@ -409,8 +412,7 @@ Model load_saved_model(const std::string& text, const std::string& source,
   fields.finish();
   Model model = read_model(file);
   if (model.text != text) throw DataError(file + " has changed since " + source + " was saved");
-  add_target(model, file, options);
-  return model;
+  return complete(std::move(model), file, options);
 }
 
 std::shared_ptr<const Target> shared_target(Model model) {
