@@ -133,12 +133,12 @@ DrawsInfo SampleRun::draws_info() const {
   const Domain& domain = request_.target->domain();
   DrawsInfo info;
   info.model = request_.target->name();
-  info.sampler = run_->sampler().name();
+  info.sampler = run_->chosen().name();
   info.shape = request_.target->shape();
   info.levels = domain.max_levels();
   info.first_value = domain.first_value();
   info.spacing = domain.spacing();
-  info.exact = run_->sampler().exact();
+  info.exact = run_->chosen().exact();
   info.attributes = request_.attributes;
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
@@ -229,9 +229,9 @@ SampleResult SampleRun::result() {
   const Sampler& sampler = run_->sampler();
   SampleResult r;
   r.target = request_.target;
-  r.sampler = sampler.name();
+  r.sampler = run_->chosen().name();
   r.parameters = sampler.parameters();
-  r.exact_sampler = sampler.exact();
+  r.exact_sampler = run_->chosen().exact();
   r.random_sampler = sampler.random();
   if (sampler.tunable()) {
     for (const Tuning& t : sampler.tunable()->tuning()) {

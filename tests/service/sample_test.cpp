@@ -232,6 +232,18 @@ TEST(Sample, WarnsWhenTheChainsMissAMode) {
   EXPECT_TRUE(sample(small_request()).warnings.empty());
 }
 
+// dula is tuned as dmala: what its draws are called must not depend on that.
+TEST(Sample, DrawsAreNamedAfterTheSamplerThatWasChosen) {
+  SampleRequest request(lattice());
+  request.sampler = "dula";
+  request.plan.draws = 50;
+  const SampleResult result = sample(request);
+  EXPECT_EQ(result.sampler, "dula");
+  EXPECT_FALSE(result.exact_sampler);
+  EXPECT_EQ(result.draws->info().sampler, "dula");
+  EXPECT_FALSE(result.draws->info().exact);
+}
+
 TEST(Sample, AutoNamesTheWinner) {
   SampleRequest request = small_request();
   request.sampler = "auto";

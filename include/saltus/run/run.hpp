@@ -77,7 +77,9 @@ class Run {
   void end_warmup();
 
   const RunPlan& plan() const { return plan_; }
-  const Sampler& sampler() const { return *current_; }  // as tuned so far
+  const Sampler& chosen() const { return *original_; }  // whose draws these are
+  // As tuned so far: in warm-up it may be another one (dmala, for dula).
+  const Sampler& sampler() const { return *current_; }
   bool warming_up() const { return ensemble_.step() < plan_.warmup; }
   std::uint64_t draws_made() const;
   int tile_size() const { return ensemble_.tile_size(); }
