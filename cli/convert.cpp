@@ -1,4 +1,5 @@
 // saltus convert: a model from one file format to another.
+#include <cctype>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -24,7 +25,9 @@ void check_files(const ConvertRequest& request, const Model& model) {
 }
 
 void convert(const ConvertRequest& request) {
-  if (std::filesystem::path(request.out).extension() != ".json") {
+  std::string ending = std::filesystem::path(request.out).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (ending != ".json") {
     throw UsageError("OUT is " + request.out + "; models are written as JSON, to NAME.json");
   }
   const Model model = read_model(request.in);

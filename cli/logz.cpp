@@ -203,8 +203,9 @@ void print_report(const LogzReport& report) {
   const AisResult& r = *result.estimate;
   const AnnealingPlan& plan = report.options.plan.annealing;
   const std::string parameters = parameters_text(r.parameters);
-  show("{}, {}: {} with {}\n{} chains, {} betas, {} step{} at each, seed {}\n",
-       report.target.name(), shape_text(report.target.shape()), report.options.sampler, parameters,
+  show("{}, {}: {}{}{}\n{} chains, {} betas, {} step{} at each, seed {}\n", report.target.name(),
+       shape_text(report.target.shape()), report.options.sampler,
+       parameters.empty() ? "" : " with ", parameters,
        with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(plan.betas.size()),
        plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s", plan.seed);
   if (result.tuned) show("Tuned at beta = 1, and used so at every beta.\n");

@@ -33,6 +33,8 @@ const AisPlan& checked(const AisPlan& plan, const Sampler& sampler, const Temper
 RunPlan warmup_plan(const AisPlan& plan, bool tuned) {
   RunPlan run;
   run.chains = plan.annealing.chains;
+  run.first_chain = plan.annealing.first_chain;
+  run.reduction = plan.annealing.reduction;
   run.seed = seed_of(Part::warmup, plan.annealing.seed);
   run.threads = plan.annealing.threads;
   run.tile = plan.annealing.tile;
@@ -41,10 +43,11 @@ RunPlan warmup_plan(const AisPlan& plan, bool tuned) {
   return run;
 }
 
-RowBuffer<Symbol> draws_of(const Independent& base, int chains, std::uint64_t seed) {
-  RowBuffer<Symbol> states(chains, base.domain().dim());
-  for (int chain = 0; chain < chains; ++chain) {
-    const Stream stream(seed, static_cast<std::uint32_t>(chain), 0, Purpose::start);
+RowBuffer<Symbol> draws_of(const Independent& base, const RunPlan& plan) {
+  RowBuffer<Symbol> states(plan.chains, base.domain().dim());
+  for (int chain = 0; chain < plan.chains; ++chain) {
+    const Stream stream(plan.seed, plan.first_chain + static_cast<std::uint32_t>(chain), 0,
+                        Purpose::start);
     base.draw(stream, states.view()[chain]);
   }
   return states;
@@ -64,7 +67,7 @@ AisRun::AisRun(const Tempered& path, std::unique_ptr<Sampler> sampler, const Ais
   } else if (start) {
     run_.start(start);
   } else {
-    run_.start(draws_of(path_.base(), run_.plan().chains, run_.plan().seed).view());
+    run_.start(draws_of(path_.base(), run_.plan()).view());
   }
 }
 

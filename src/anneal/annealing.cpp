@@ -69,7 +69,7 @@ Annealing::Annealing(const Tempered& path, const Sampler& sampler, const Anneali
       log_weights_(static_cast<std::size_t>(plan.chains)),
       acceptance_(log_weights_.size()),
       ensemble_({{&path.model(), plan.chains, path.shared_base(), betas_.front()}},
-                {plan.seed, plan.threads, plan.tile}) {}
+                {plan.seed, plan.threads, plan.tile, plan.first_chain}) {}
 
 void Annealing::start() {
   ensemble_.start_from_base();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/run/pacer.hpp"
@@ -58,6 +59,7 @@ void add_exact_answers(CompareResult& result, const Target& target, int threads)
 }  // namespace
 
 CompareResult compare(const CompareRequest& request, const RaceProgress& progress) {
+  if (!request.target) throw UsageError("there is no target to compare samplers on");
   const Target& target = *request.target;
   const Stopwatch watch;
   CompareResult result;

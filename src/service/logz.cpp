@@ -139,6 +139,7 @@ LogzRequest::LogzRequest(Model model) : LogzRequest() {
 }
 
 LogzResult logz(const LogzRequest& request, const LogzProgress& progress) {
+  if (!request.target) throw UsageError("there is no target whose log Z to estimate");
   const Tempered path(*request.target, base_of(request));
   auto sampler = make_sampler(request.sampler, path, request.settings);
   const int threads = request.plan.annealing.threads;

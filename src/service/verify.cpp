@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/number_text.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
 
@@ -140,6 +141,7 @@ bool VerifyResult::good() const {
 }
 
 VerifyResult verify(const VerifyRequest& request, const VerifyProgress& progress) {
+  if (!request.target) throw UsageError("there is no target to verify a sampler on");
   const Target& target = *request.target;
   std::shared_ptr<const Sampler> sampler = request.own_sampler;
   if (!sampler) sampler = make_sampler(request.sampler, target, request.settings);

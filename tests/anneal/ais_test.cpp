@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "bases.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "shared_parts.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {
@@ -298,6 +300,41 @@ TEST(AnnealedImportanceSampling, ResultsDoNotDependOnThreads) {
   EXPECT_EQ(a.reverse->log_weights, b.reverse->log_weights);
   EXPECT_NE(a.forward.log_weights, a.reverse->log_weights);
   EXPECT_LT(a.low(), a.high());
+}
+
+TEST(AnnealedImportanceSampling, PartsGiveTheWeightsOfOneRun) {
+  const Tempered path = rbm_path();
+  AisPlan plan;
+  plan.annealing = plan_of(linear_betas(50), 24, 3);
+  plan.annealing.tile = 4;
+  plan.annealing.threads = 1;
+  plan.warmup = 300;
+  const AisResult whole =
+      *annealed_importance_sampling(path, make_sampler("dmala", path, {}), plan);
+  for (const int parts : {2, 3}) {
+    const std::vector<ChainRange> ranges = chain_ranges(path, 24, 4, parts);
+    SharedParts shared(parts);
+    std::vector<AisResult> results(ranges.size());
+    std::vector<std::jthread> threads;
+    for (std::size_t p = 0; p < ranges.size(); ++p) {
+      threads.emplace_back([&, p] {
+        SharedParts::Part part(shared, p);
+        AisPlan mine = plan;
+        mine.annealing.chains = ranges[p].chains;
+        mine.annealing.first_chain = ranges[p].first_chain;
+        mine.annealing.reduction = &part;
+        results[p] = *annealed_importance_sampling(path, make_sampler("dmala", path, {}), mine);
+      });
+    }
+    threads.clear();
+    std::vector<double> forward, reverse;
+    for (const AisResult& r : results) {
+      forward.insert(forward.end(), r.forward.log_weights.begin(), r.forward.log_weights.end());
+      reverse.insert(reverse.end(), r.reverse->log_weights.begin(), r.reverse->log_weights.end());
+    }
+    EXPECT_EQ(forward, whole.forward.log_weights);
+    EXPECT_EQ(reverse, whole.reverse->log_weights);
+  }
 }
 
 TEST(AnnealedImportanceSampling, TunesAtTheModelAndCanBeStopped) {

@@ -1,7 +1,6 @@
 // One run in several parts: the same bits as in one.
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <thread>
 
 #include "saltus/core/error.hpp"
@@ -13,36 +12,10 @@
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/quadratic.hpp"
 #include "saltus/target/rbm.hpp"
+#include "shared_parts.hpp"
 
 namespace saltus {
 namespace {
-
-// Parts in threads of one process.
-class Shared {
- public:
-  explicit Shared(int parts) : values_(static_cast<std::size_t>(parts)), barrier_(parts) {}
-
-  class Part final : public Reduction {
-   public:
-    Part(Shared& shared, std::size_t number) : shared_(shared), number_(number) {}
-    std::vector<double> gather(std::span<const double> mine) override {
-      shared_.values_[number_].assign(mine.begin(), mine.end());
-      shared_.barrier_.arrive_and_wait();
-      std::vector<double> all;
-      for (const auto& part : shared_.values_) all.insert(all.end(), part.begin(), part.end());
-      shared_.barrier_.arrive_and_wait();
-      return all;
-    }
-
-   private:
-    Shared& shared_;
-    std::size_t number_;
-  };
-
- private:
-  std::vector<std::vector<double>> values_;
-  std::barrier<> barrier_;
-};
 
 constexpr int kChains = 12, kDraws = 300;
 
@@ -89,12 +62,12 @@ std::unique_ptr<Recorded> record(const Target& target, const std::string& sample
 std::unique_ptr<Recorded> in_parts(const Target& target, const std::string& sampler, int parts) {
   const std::vector<ChainRange> ranges = chain_ranges(target, kChains, 2, parts);
   EXPECT_EQ(ranges.size(), static_cast<std::size_t>(parts));
-  Shared shared(parts);
+  SharedParts shared(parts);
   std::vector<std::unique_ptr<Recorded>> made(ranges.size());
   std::vector<std::jthread> threads;
   for (std::size_t p = 0; p < ranges.size(); ++p) {
     threads.emplace_back([&, p] {
-      Shared::Part part(shared, p);
+      SharedParts::Part part(shared, p);
       made[p] = record(target, sampler, ranges[p], &part);
     });
   }

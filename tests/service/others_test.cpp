@@ -51,6 +51,12 @@ LogzRequest small_logz() {
   return request;
 }
 
+TEST(Services, RefuseARequestWithoutATarget) {
+  EXPECT_THROW(logz(LogzRequest()), UsageError);
+  EXPECT_THROW(verify({}), UsageError);
+  EXPECT_THROW(compare({}), UsageError);
+}
+
 TEST(Logz, BracketsTheExactAnswer) {
   const RowBuffer<Symbol> data(3, 4);
   LogzRequest request = small_logz();

@@ -9,6 +9,7 @@
 
 #include "saltus/core/bytes.hpp"
 #include "saltus/run/ensemble.hpp"
+#include "saltus/run/reduction.hpp"
 #include "saltus/target/tempered.hpp"
 
 namespace saltus {
@@ -23,6 +24,8 @@ struct AnnealingPlan {
   std::vector<double> betas = linear_betas(1000);  // strictly increasing, from 0 to 1
   int steps_per_beta = 1;
   int chains = 100;
+  std::uint32_t first_chain = 0;   // the name of the first, on which its weight depends
+  Reduction* reduction = nullptr;  // joins this with parts that have other chains, for tuning
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a weight
   int tile = 0;     // chains advanced together; 0: what the model prefers

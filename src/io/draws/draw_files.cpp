@@ -1,9 +1,12 @@
 #include "saltus/io/draw_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <vector>
 
 #include "io/bytes/new_file.hpp"
 #include "io/draws/formats.hpp"
@@ -12,38 +15,53 @@
 namespace saltus {
 namespace {
 
-enum class Format { npz, netcdf, csv, unknown };
+struct Format {
+  const char* extension;
+  void (*write)(const std::filesystem::path&, const std::string&, const Draws&);  // null: not built
+  std::unique_ptr<Draws> (*open)(const std::filesystem::path&);
+};
 
+// A new format is a line here.
+constexpr Format kFormats[] = {
+    {".npz", write_npz_draws, open_npz_draws},
 #ifdef SALTUS_HAVE_NETCDF
-constexpr bool kHaveNetcdf = true;
-constexpr const char* kExtensions = ".npz, .nc or .csv";
+    {".nc", write_netcdf_draws, open_netcdf_draws},
 #else
-constexpr bool kHaveNetcdf = false;
-constexpr const char* kExtensions = ".npz or .csv";
+    {".nc", nullptr, nullptr},
 #endif
+    {".csv", write_csv_draws, open_csv_draws},
+};
 
-Format format_of(const std::filesystem::path& path) {
+// ".npz, .nc or .csv"
+std::string extensions() {
+  std::vector<std::string> list;
+  for (const Format& f : kFormats) {
+    if (f.write) list.push_back(f.extension);
+  }
+  const std::string last = list.back();
+  list.pop_back();
+  return fmt::format("{} or {}", fmt::join(list, ", "), last);
+}
+
+const Format* format_of(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == ".npz") return Format::npz;
-  if (extension == ".nc") return Format::netcdf;
-  if (extension == ".csv") return Format::csv;
-  return Format::unknown;
+  const Format* found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                     [&](const Format& f) { return extension == f.extension; });
+  return found == std::end(kFormats) ? nullptr : found;
 }
 
 // Why this build has no use for a file of that name; empty when it has one.
 std::string objection(const std::filesystem::path& path) {
-  const Format format = format_of(path);
-  if (format == Format::netcdf && !kHaveNetcdf) {
-    return fmt::format("this saltus was built without netCDF, so use {}", kExtensions);
-  }
-  if (format != Format::unknown) return "";
+  const Format* format = format_of(path);
+  if (format && format->write) return "";
+  if (format) return "this saltus was built without netCDF, so use " + extensions();
   if (path.extension().empty()) {
-    return fmt::format("its name has no extension to tell the format; use {}", kExtensions);
+    return "its name has no extension to tell the format; use " + extensions();
   }
   return fmt::format("no format for draws has the extension '{}'; use {}",
-                     path.extension().string(), kExtensions);
+                     path.extension().string(), extensions());
 }
 
 }  // namespace
@@ -59,22 +77,7 @@ bool can_write_draws(const std::filesystem::path& path, std::string* why) {
 void write_draws(const std::filesystem::path& path, const Draws& draws) {
   if (std::string why; !can_write_draws(path, &why)) throw FileError(why, true);
   NewFile file(path);
-  const std::string name = path.string();
-  switch (format_of(path)) {
-    case Format::npz:
-      write_npz_draws(file.path(), name, draws);
-      break;
-    case Format::csv:
-      write_csv_draws(file.path(), name, draws);
-      break;
-#ifdef SALTUS_HAVE_NETCDF
-    case Format::netcdf:
-      write_netcdf_draws(file.path(), name, draws);
-      break;
-#endif
-    default:
-      break;  // refused above
-  }
+  format_of(path)->write(file.path(), path.string(), draws);
   file.keep();
 }
 
@@ -82,16 +85,7 @@ std::unique_ptr<Draws> open_draws(const std::filesystem::path& path) {
   if (const std::string why = objection(path); !why.empty()) {
     throw FileError(fmt::format("cannot open '{}': {}.", path.string(), why), false);
   }
-  switch (format_of(path)) {
-    case Format::npz:
-      return open_npz_draws(path);
-#ifdef SALTUS_HAVE_NETCDF
-    case Format::netcdf:
-      return open_netcdf_draws(path);
-#endif
-    default:
-      return open_csv_draws(path);
-  }
+  return format_of(path)->open(path);
 }
 
 }  // namespace saltus
