@@ -104,6 +104,9 @@ Ensemble::Ensemble(std::vector<ChainGroup> groups, const EnsemblePlan& plan)
     : seed_(plan.seed), pool_(useful_threads(plan.threads, tiles_of(groups, plan.tile))) {
   for (const ChainGroup& law : groups) {
     if (law.chains < 1) throw UsageError("a run needs at least one chain");
+    if (law.target->domain().dim() != groups.front().target->domain().dim()) {
+      throw UsageError("groups of chains have states of different length");
+    }
     Group& group = *groups_.emplace_back(std::make_unique<Group>());
     group.law = law;
     make_tiles(group, chains_, plan);
@@ -185,6 +188,9 @@ void Ensemble::start_random() {
 }
 
 void Ensemble::start_from_base() {
+  for (const auto& group : groups_) {
+    if (!group->law.base) throw UsageError("chains without a base cannot start from it");
+  }
   const RowBuffer<Symbol> states(chains_, groups_.front()->target().domain().dim());
   for (const auto& storage : tiles_) {
     const Tile& tile = storage->tile;

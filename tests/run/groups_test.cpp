@@ -97,6 +97,9 @@ TEST(Groups, WithoutABaseStayAtTheModel) {
   Ensemble ensemble(lattice, 4, 0, 1, 1);
   EXPECT_EQ(ensemble.beta(0), 1);
   EXPECT_THROW(ensemble.set_beta(0, 0.5), UsageError);
+  EXPECT_THROW(ensemble.start_from_base(), UsageError);
+  const IsingLattice larger(4, 3, true, 0.1, 0.2);
+  EXPECT_THROW(Ensemble({{&lattice, 2}, {&larger, 2}}, {}), UsageError);
 }
 
 // A group goes on with the same bits after a stop, whatever beta it is at.
