@@ -5,6 +5,7 @@ one document in order in one folder, and so is every line `python3 NAME.py`. A b
 <!-- file: NAME --> is written to NAME first. Lines with a placeholder in capitals (MODEL, FILE.npz) are left
 out, and those with scripts where the program or Python has no libtorch."""
 
+import functools
 import glob
 import os
 import re
@@ -55,6 +56,12 @@ def has_language_model():
     return b"built without libtorch" not in trial.stderr
 
 
+@functools.cache
+def has_pages():
+    trial = subprocess.run([saltus_cli.program, "report", "none.npz"], capture_output=True)
+    return b"built without pages" not in trial.stderr
+
+
 def commands(lines):
     """The commands of a block as the shell takes them, continuation lines joined, prompts removed; the
     program is $SALTUS."""
@@ -83,6 +90,8 @@ class DocumentTest(CliTest):
                     if (".pt" in command or ".py" in command) and not has_torch():
                         continue
                     if " infill " in command and not has_language_model():
+                        continue
+                    if " report " in command and not has_pages():
                         continue
                     with self.subTest(os.path.relpath(path, ROOT), command=command):
                         # By the shell: a line may redirect or pipe.
