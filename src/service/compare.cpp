@@ -14,7 +14,7 @@ namespace saltus {
 namespace {
 
 std::vector<Contender> settled(const CompareRequest& request) {
-  const std::vector<Contender> all = all_contenders(*request.target);
+  std::vector<Contender> all = all_contenders(*request.target);
   if (request.contenders.empty()) return all;
   std::vector<Contender> list = request.contenders;
   for (Contender& c : list) {

@@ -164,7 +164,7 @@ void BlockGibbs::transition_matrix(const StateTable& table, const When&, Rows<do
 }
 
 std::string BlockGibbs::missing(const Target& target) const {
-  const std::string lacks = Sampler::missing(target);
+  std::string lacks = Sampler::missing(target);
   if (!lacks.empty()) return lacks;
   return target.hidden_units() ? "" : "hidden units given which the coordinates are independent";
 }

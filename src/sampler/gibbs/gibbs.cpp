@@ -75,7 +75,7 @@ const GibbsSweeps* Gibbs::sweeps_of(const Target& target) const {
 }
 
 std::string Gibbs::missing(const Target& target) const {
-  const std::string lacks = missing_for_blocks(target);
+  std::string lacks = missing_for_blocks(target);
   if (!lacks.empty() || !by_colours() || target.local_moves()) return lacks;
   return "local moves, from which the groups follow (scan=colours)";
 }

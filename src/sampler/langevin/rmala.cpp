@@ -58,7 +58,7 @@ Rmala::Rmala(RmalaOptions options) : options_(options) {
 }
 
 std::string Rmala::missing(const Target& target) const {
-  const std::string lacks = Sampler::missing(target);
+  std::string lacks = Sampler::missing(target);
   return lacks.empty() ? missing_for_relaxed(target) : lacks;
 }
 
