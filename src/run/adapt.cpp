@@ -46,7 +46,7 @@ double AcceptanceSums::mean(std::size_t parameter, Reduction* reduction) const {
     all.acceptance += values[k];
     all.steps += values[k + 1];
   }
-  const auto chains = static_cast<double>(values.size() / 2);
+  const double chains = static_cast<double>(values.size()) / 2;
   return all.acceptance / chains / (all.steps / chains);
 }
 

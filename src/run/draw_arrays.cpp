@@ -41,7 +41,7 @@ DrawArrays::DrawArrays(DrawsInfo info, int dim, int chains, std::uint64_t most,
       arrays_(arrays) {
   const auto n = static_cast<std::size_t>(chains);
   if (static_cast<double>(n) * static_cast<double>(most) * static_cast<double>(cols_) >
-      static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max() / 2)) {
+      static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max()) / 2) {
     throw std::bad_alloc();
   }
   if (arrays_.states.empty()) {
