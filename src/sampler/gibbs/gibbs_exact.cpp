@@ -41,6 +41,7 @@ void add_draw(const StateTable& table, const Block& block, Rows<const double> ma
       double inside = 0;
       for (std::size_t t : fibre) inside += matrix[s][t];
       for (std::size_t t : fibre) {
+        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): no fibre is empty
         out[s][t] +=
             share * (possible ? inside * std::exp(table.logp(t) - top) / sum : matrix[s][t]);
       }
