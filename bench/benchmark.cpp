@@ -225,7 +225,7 @@ RegressionRows regression_rows(int rows, int features) {
 
 // One network's log p, and score where wanted: data rows, features, hidden units.
 void binary_network(State& state, bool score) {
-  ops::single_threaded_blas();
+  const ops::OneBlasThread one_thread;
   const int rows = static_cast<int>(state.range(0)), features = static_cast<int>(state.range(1));
   const BinaryNetwork network(regression_rows(rows, features),
                               {static_cast<int>(state.range(2)), 100, 0});
@@ -244,7 +244,7 @@ void binary_network(State& state, bool score) {
 
 // The two products that such an evaluation cannot do without.
 void binary_network_products(State& state) {
-  ops::single_threaded_blas();
+  const ops::OneBlasThread one_thread;
   const int rows = static_cast<int>(state.range(0)), features = static_cast<int>(state.range(1)),
             hidden = static_cast<int>(state.range(2));
   const auto z = floats(rows * features), w = floats(features * hidden);

@@ -126,7 +126,7 @@ Measurement time_rbm_products() {
   const std::vector<float> x = floats(kRbmChains, kVisible), by_visible = floats(kVisible, kHidden),
                            by_hidden = floats(kHidden, kVisible);
   std::vector<float> hidden = floats(kRbmChains, kHidden), score(x.size());
-  ops::single_threaded_blas();
+  const ops::OneBlasThread one_thread;
   return time_parts(1, kOneThread, [&](std::uint64_t n) {
     for (std::uint64_t k = 0; k < n; ++k) {
       ops::multiply(kRbmChains, kHidden, kVisible, x.data(), kVisible, by_visible.data(), kHidden,
