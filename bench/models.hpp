@@ -23,7 +23,7 @@ std::unique_ptr<Target> potts_grid(int side, int levels);
 // Independent categorical coordinates: `positions` words from a vocabulary of `levels`.
 std::unique_ptr<Target> words(int positions, int levels);
 std::unique_ptr<Target> poisson(int n);
-// Bits of which, as in pictures of digits, about one in six is on; weights of size 0.1 * strength.
+// About one bit in six is on, as in pictures of digits; weights have the size 0.1 * strength.
 std::unique_ptr<Target> rbm(int visible, int hidden, double strength = 1);
 
 // Reproducible numbers, uniform in (low, high).

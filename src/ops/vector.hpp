@@ -74,10 +74,10 @@ inline void multiply_high_low(Word a, Word m, Word& high, Word& low) {
   low = (Word)((even & ~upper) | (odd << 32));
 }
 
-// Philox 4x32-10 of kWidth counters at once; see core/philox.hpp.
-inline void philox(Word counter0, const Stream& stream, Word out[4]) {
-  Word c0 = counter0, c1 = Word{} + stream.chain, c2 = Word{} + stream.step_low,
-       c3 = Word{} + stream.step_high_and_purpose;
+// Philox 4x32-10 of kWidth counters at once, words 2 and 3 of which are the stream's; see
+// core/philox.hpp.
+inline void philox(Word c0, Word c1, const Stream& stream, Word out[4]) {
+  Word c2 = Word{} + stream.step_low, c3 = Word{} + stream.step_high_and_purpose;
   uint32_t k0 = stream.key0, k1 = stream.key1;
   const Word m0 = Word{} + 0xD2511F53u, m1 = Word{} + 0xCD9E8D57u;
 #pragma GCC unroll 10
@@ -92,10 +92,12 @@ inline void philox(Word counter0, const Stream& stream, Word out[4]) {
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  out[0] = c0;
-  out[1] = c1;
-  out[2] = c2;
-  out[3] = c3;
+  out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+// The blocks of one chain.
+inline void philox(Word blocks, const Stream& stream, Word out[4]) {
+  philox(blocks, Word{} + stream.chain, stream, out);
 }
 
 // exp(-a) for a >= 0, relative error below 2e-7; 0 from a = 87 on. NaN stays NaN.

@@ -146,7 +146,7 @@ DrawsInfo SampleRun::draws_info() const {
   return info;
 }
 
-// A continued run goes on with the coordinates that it began with.
+// A continued run keeps the coordinates that it began with.
 void SampleRun::keep_draws() {
   if (request_.keep == Keep::moments) return;
   const int dim = request_.target->domain().dim(), chains = request_.plan.chains;

@@ -102,7 +102,7 @@ TEST(Groups, WithoutABaseStayAtTheModel) {
   EXPECT_THROW(Ensemble({{&lattice, 2}, {&larger, 2}}, {}), UsageError);
 }
 
-// A group goes on with the same bits after a stop, whatever beta it is at.
+// A stopped group continues with the same bits at any beta.
 TEST(Groups, ResumeWithTheSameBits) {
   const IsingLattice lattice(4, 4, true, 0.2, 0.1);
   const auto base = std::make_shared<const Independent>(Independent::uniform(lattice.domain()));

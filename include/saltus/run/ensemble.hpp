@@ -92,7 +92,7 @@ class Ensemble {
   void advance(std::span<const Sampler* const> samplers, std::uint64_t steps,
                StepObserver& observer);
 
-  // Moves all chains along betas, at the first of which they must be; see DeviceChains::anneal.
+  // Moves all chains along betas. They must be at the first of these; see DeviceChains::anneal.
   struct Schedule {
     std::span<const double> betas;
     int steps_per_beta = 1;

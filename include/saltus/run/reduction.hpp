@@ -1,5 +1,5 @@
-// One run in several parts, each of which has a range of the chains: in processes of their own, or
-// in one. Draws do not depend on the number of parts.
+// Divides one run into parts, in one process or in several. Each part has a range of the chains,
+// and draws do not depend on the number of parts.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ std::string list(std::span<const double> numbers) {
   return text + "]";
 }
 
-// Rows of numbers, of which row i has lengths(i).
+// Rows of numbers; row i has lengths(i) entries.
 template <class Lengths>
 std::string table(std::span<const double> numbers, std::size_t rows, Lengths lengths) {
   std::string text = "[";

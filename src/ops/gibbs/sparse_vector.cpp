@@ -45,24 +45,8 @@ inline uint32_t bits_of(Int set, int p) {
 
 // The four words of one block for kWidth consecutive chains; see core/philox.hpp.
 inline void words_of_chains(const Stream& stream, int p, uint32_t block, Word out[4]) {
-  Word c0 = Word{} + block,
-       c1 = (Word)lanes_from_zero() + (stream.chain + static_cast<uint32_t>(p * kWidth)),
-       c2 = Word{} + stream.step_low, c3 = Word{} + stream.step_high_and_purpose;
-  uint32_t k0 = stream.key0, k1 = stream.key1;
-  const Word m0 = Word{} + 0xD2511F53u, m1 = Word{} + 0xCD9E8D57u;
-#pragma GCC unroll 10
-  for (int round = 0; round < 10; ++round) {
-    Word high0, low0, high1, low1;
-    multiply_high_low(c0, m0, high0, low0);
-    multiply_high_low(c2, m1, high1, low1);
-    c0 = high1 ^ c1 ^ k0;
-    c1 = low1;
-    c2 = high0 ^ c3 ^ k1;
-    c3 = low0;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+  const Word chains = (Word)lanes_from_zero() + (stream.chain + static_cast<uint32_t>(p * kWidth));
+  philox(Word{} + block, chains, stream, out);
 }
 
 constexpr int kSums =

@@ -1,0 +1,67 @@
+// Saving and restoring an ensemble.
+#include <algorithm>
+
+#include "run/ensemble_parts.hpp"
+#include "saltus/core/error.hpp"
+
+namespace saltus {
+
+// States alone, unless values that go with them could not be computed from them again.
+void Ensemble::save(ByteWriter& out) const {
+  out.put(step_);
+  const auto dim = index(groups_.front()->target().domain().dim());
+  for (int slot = 0; slot < chains_; ++slot) out.put_array(std::span(state(slot), dim));
+  for (const auto& group : groups_) out.put(group->law.beta);
+  for (const auto& group : groups_) {
+    out.put(static_cast<std::uint8_t>(group->accumulates_rounding));
+    if (!group->accumulates_rounding) continue;
+    out.put_array(std::span<const char>(group->cache_owner));
+    for (std::size_t t = group->first_tile; t < group->first_tile + group->tiles; ++t) {
+      const Tile& tile = tiles_[t]->tile;
+      out.put(static_cast<std::uint8_t>(tile.logp_current | tile.score_current << 1 |
+                                        tile.kept_current << 2 | static_cast<bool>(tile.own) << 3));
+      for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+        for (int r = 0; rows && r < tile.rows(); ++r) {
+          out.put_array(std::span<const float>(rows.row(r)));
+        }
+      }
+      out.put_array(std::span<const double>(tile.logp, index(tile.rows())));
+    }
+  }
+}
+
+void Ensemble::restore(ByteReader& in) {
+  step_ = in.get<std::uint64_t>();
+  const int dim = groups_.front()->target().domain().dim();
+  RowBuffer<Symbol> states(chains_, dim);
+  for (int slot = 0; slot < chains_; ++slot)
+    in.get_array(std::span(states.view()[slot], index(dim)));
+  set_states(states.view());
+  for (const auto& group : groups_) group->law.beta = in.get<double>();
+  for (const auto& storage : tiles_) {
+    if (storage->tempered) storage->tempered->set_beta(beta(storage->group));
+  }
+  evaluate();
+  for (const auto& group : groups_) {
+    group->cache_owner.clear();
+    group->accumulates_rounding = in.get<std::uint8_t>() != 0;
+    if (!group->accumulates_rounding) continue;
+    const std::size_t length = in.next_array_length(sizeof(char));
+    if (length > 64) throw DataError("a sampler's key is too long");
+    group->cache_owner.assign(length, ' ');
+    in.get_array(std::span<char>(group->cache_owner));
+    const auto first = tiles_.begin() + static_cast<std::ptrdiff_t>(group->first_tile);
+    for (auto t = first; t != first + static_cast<std::ptrdiff_t>(group->tiles); ++t) {
+      Tile& tile = (*t)->tile;
+      const auto flags = in.get<std::uint8_t>();
+      tile.logp_current = flags & 1, tile.score_current = flags & 2, tile.kept_current = flags & 4;
+      if (flags & 8) (*t)->make_own(static_cast<int>(in.next_array_length(sizeof(float))));
+      for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+        for (int r = 0; rows && r < tile.rows(); ++r) in.get_array(rows.row(r));
+      }
+      in.get_array(std::span(tile.logp, index(tile.rows())));
+    }
+  }
+}
+
+}  // namespace saltus
