@@ -31,11 +31,9 @@ struct Sums {
 
 class RecordSteps final : public Recorder {
  public:
-  void begin_round(std::uint64_t) override {}
   void record(const Tile&, std::span<const StepInfo> info, std::uint64_t) override {
     for (const StepInfo& i : info) sums.add(i);
   }
-  void end_round() override {}
   bool wants_logp() const override { return false; }
   void save(ByteWriter&) const override {}
   void restore(ByteReader&) override {}

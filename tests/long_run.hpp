@@ -17,13 +17,11 @@ class StateCounts final : public Recorder {
   StateCounts(const StateTable& table, int chains)
       : table_(table),
         counts_(static_cast<std::size_t>(chains), std::vector<double>(table.size())) {}
-  void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
       ++counts_[tile.first_slot + static_cast<std::uint32_t>(r)][table_.index(tile.x[r])];
     }
   }
-  void end_round() override {}
   bool wants_logp() const override { return false; }
   void save(ByteWriter&) const override {}
   void restore(ByteReader&) override {}

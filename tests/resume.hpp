@@ -15,7 +15,6 @@ class KeepDraws final : public Recorder {
  public:
   explicit KeepDraws(int chains)
       : states(static_cast<std::size_t>(chains)), logp(static_cast<std::size_t>(chains)) {}
-  void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo>, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
       const std::size_t chain = tile.first_slot + static_cast<std::uint32_t>(r);
@@ -23,7 +22,6 @@ class KeepDraws final : public Recorder {
       logp[chain].push_back(tile.logp[r]);
     }
   }
-  void end_round() override {}
   bool wants_logp() const override { return true; }
   void save(ByteWriter&) const override {}
   void restore(ByteReader&) override {}

@@ -19,19 +19,11 @@ void Adaptation::update(double acceptance, bool average) {
 }
 
 void Adaptation::save(ByteWriter& out) const {
-  out.put(averaged_);
-  out.put(turns_);
-  out.put(last_error_);
-  out.put(value_);
-  out.put(sum_);
+  out.put(averaged_, turns_, last_error_, value_, sum_);
 }
 
 void Adaptation::restore(ByteReader& in) {
-  averaged_ = in.get<std::uint64_t>();
-  turns_ = in.get<std::uint64_t>();
-  last_error_ = in.get<double>();
-  value_ = in.get<double>();
-  sum_ = in.get<double>();
+  in.get(averaged_, turns_, last_error_, value_, sum_);
 }
 
 double AcceptanceSums::mean(std::size_t parameter, Reduction* reduction) const {
@@ -82,7 +74,7 @@ void Tuner::save(ByteWriter& out) const {
 }
 
 void Tuner::restore(ByteReader& in) {
-  done_ = in.get<std::uint64_t>();
+  in.get(done_);
   for (Adaptation& a : adaptations_) a.restore(in);
 }
 

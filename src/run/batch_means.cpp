@@ -129,10 +129,7 @@ void BatchMeans::merge(const Recorder& other) {
 
 void BatchMeans::save(ByteWriter& out) const {
   for (const Chain& c : chains_) {
-    out.put(c.draws);
-    out.put(c.length);
-    out.put(c.in_batch);
-    out.put(c.batches);
+    out.put(c.draws, c.length, c.in_batch, c.batches);
     out.put_array(std::span<const double>(c.sums));
     out.put_array(std::span<const double>(c.squares));
   }
@@ -140,10 +137,7 @@ void BatchMeans::save(ByteWriter& out) const {
 
 void BatchMeans::restore(ByteReader& in) {
   for (Chain& c : chains_) {
-    c.draws = in.get<std::uint64_t>();
-    c.length = in.get<std::uint64_t>();
-    c.in_batch = in.get<std::uint64_t>();
-    c.batches = in.get<std::size_t>();
+    in.get(c.draws, c.length, c.in_batch, c.batches);
     if (c.batches >= 2 * kBatches || c.length == 0) throw DataError("the batches do not fit");
     in.get_array(std::span<double>(c.sums));
     in.get_array(std::span<double>(c.squares));

@@ -187,16 +187,12 @@ void DrawSpool::merge(const Recorder& other) {
 void DrawSpool::save(ByteWriter& out) const {
   if (made_[0] != 0) throw FileError("the draws of the last round are not in " + name_, true);
   if (length_ > 0 && ::fdatasync(file_.get()) != 0) fail("write '" + name_ + "'");
-  out.put(length_);
-  out.put(draws_);
-  out.put(checksum_);
+  out.put(length_, draws_, checksum_);
 }
 
 // The file may be longer than the checkpoint says: what came after it is made again.
 void DrawSpool::restore(ByteReader& in) {
-  length_ = in.get<std::uint64_t>();
-  draws_ = in.get<std::uint64_t>();
-  checksum_ = in.get<std::uint32_t>();
+  in.get(length_, draws_, checksum_);
   std::error_code ignored;
   if (!path_.empty() && (length_ > 0 || std::filesystem::exists(path_, ignored))) {
     file_ = open_again(path_);

@@ -145,9 +145,7 @@ void Moments::merge(const Recorder& other) {
 
 void Moments::save(ByteWriter& out) const {
   for (const Chain& c : chains_) {
-    out.put(c.draws);
-    out.put(c.batch_draws);
-    out.put(c.batches);
+    out.put(c.draws, c.batch_draws, c.batches);
     for (auto* v :
          {&c.total, &c.total_square, &c.batch, &c.batch_square_sum, &c.half, &c.half_square}) {
       out.put_array(std::span<const double>(*v));
@@ -157,9 +155,7 @@ void Moments::save(ByteWriter& out) const {
 
 void Moments::restore(ByteReader& in) {
   for (Chain& c : chains_) {
-    c.draws = in.get<std::uint64_t>();
-    c.batch_draws = in.get<std::uint64_t>();
-    c.batches = in.get<std::uint64_t>();
+    in.get(c.draws, c.batch_draws, c.batches);
     for (auto* v :
          {&c.total, &c.total_square, &c.batch, &c.batch_square_sum, &c.half, &c.half_square}) {
       in.get_array(std::span<double>(*v));

@@ -228,9 +228,7 @@ void Run::save(ByteWriter& out) const {
   e.logp += evaluations_before_.logp;
   e.gradient += evaluations_before_.gradient;
   e.local += evaluations_before_.local;
-  out.put(e);
-  out.put(seconds_);
-  out.put(seconds_of_draws_);
+  out.put(e, seconds_, seconds_of_draws_);
   for (const Recorder* r : recorders_) r->save(out);
 }
 
@@ -245,9 +243,7 @@ void Run::restore(ByteReader& in) {
     current_ = tuner_->sampler(warming_up() ? Tunable::Phase::warmup : Tunable::Phase::draws);
   }
   in.get_array(std::span<ChainTotals>(totals_));
-  evaluations_before_ = in.get<Evaluations>();
-  seconds_ = in.get<double>();
-  seconds_of_draws_ = in.get<double>();
+  in.get(evaluations_before_, seconds_, seconds_of_draws_);
   for (Recorder* r : recorders_) r->restore(in);
 }
 

@@ -15,10 +15,10 @@ namespace saltus {
 
 class ByteWriter {
  public:
-  template <class T>
-  void put(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    append(&value, sizeof value);
+  template <class... T>
+  void put(const T&... values) {
+    static_assert((std::is_trivially_copyable_v<T> && ...));
+    (append(&values, sizeof values), ...);
   }
   template <class T>
   void put_array(std::span<const T> values) {
@@ -47,6 +47,11 @@ class ByteReader {
     T value;
     take(&value, sizeof value);
     return value;
+  }
+  // Reads what put(values...) wrote.
+  template <class... T>
+  void get(T&... values) {
+    ((values = get<T>()), ...);
   }
   // Reads an array that must have exactly the size of `values`.
   template <class T>

@@ -20,9 +20,7 @@ class BatchMeans final : public Recorder {
 
   BatchMeans(const Domain& domain, int chains, std::vector<int> coordinates);
 
-  void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) override;
-  void end_round() override {}
   bool wants_logp() const override { return false; }
   void merge(const Recorder& other) override;
   void save(ByteWriter& out) const override;

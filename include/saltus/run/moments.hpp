@@ -17,9 +17,7 @@ class Moments final : public Recorder {
   // detail = false keeps sums alone, enough for the mean.
   Moments(const Domain& domain, int chains, std::uint64_t draws, bool detail);
 
-  void begin_round(std::uint64_t) override {}
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) override;
-  void end_round() override {}
   bool wants_logp() const override { return false; }
   void merge(const Recorder& other) override;
   void save(ByteWriter& out) const override;

@@ -13,12 +13,12 @@ class Recorder {
   virtual ~Recorder() = default;
 
   // Before a round that makes at most `draws` draws of every chain.
-  virtual void begin_round(std::uint64_t draws) = 0;
+  virtual void begin_round(std::uint64_t /*draws*/) {}
   // Draw number `draw` of the round, of the tile's chains. Called by the tile's thread; no two
   // threads share a chain.
   virtual void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) = 0;
   // After the round, on the main thread.
-  virtual void end_round() = 0;
+  virtual void end_round() {}
 
   virtual bool wants_logp() const = 0;
   // Memory that a draw of all chains takes within a round, in bytes.
