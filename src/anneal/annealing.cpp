@@ -39,7 +39,10 @@ void check_annealing(const Sampler& sampler, const Target& target) {
   if (!sampler.exact() || target.stochastic()) {
     throw UsageError(sampler.name() + " biases the estimate; use dmala, gwg or gibbs");
   }
-  if (sampler.interacting() || !sampler.random() || !sampler.enumerable()) {
+  // Values that a sampler keeps beside the states may be a part of the chain's state (rmala),
+  // unless a transition matrix shows that they are not.
+  const bool on_states = sampler.enumerable() || sampler.own_size(target) == 0;
+  if (sampler.interacting() || !sampler.random() || !on_states) {
     throw UsageError(sampler.name() +
                      " is no Markov chain on the model's states; use dmala, gwg or gibbs");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/state_table.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "shared_parts.hpp"
 #include "small_targets.hpp"
@@ -175,15 +177,13 @@ TEST(Estimate, IsThatOfTheMeanWeight) {
 }
 
 // 4 standard errors of both directions, and the interval of 2 on each side around the truth.
-void expect_log_z(const Target& model, double log_z, Independent base, const char* sampler,
-                  const Settings& settings, int betas, int chains = 200) {
-  SCOPED_TRACE(model.name() + " " + sampler);
-  const Tempered path(model, std::move(base));
+void expect_log_z(const Tempered& path, double log_z, std::unique_ptr<Sampler> sampler, int betas,
+                  int chains = 200) {
+  SCOPED_TRACE(path.name() + " " + sampler->name());
   AisPlan plan;
   plan.annealing = plan_of(linear_betas(betas), chains, 11);
   plan.warmup = 2000;
-  const auto result =
-      annealed_importance_sampling(path, make_sampler(sampler, path, settings), plan);
+  const auto result = annealed_importance_sampling(path, std::move(sampler), plan);
   ASSERT_TRUE(result && result->reverse);
   for (const AisEstimate& e : {result->forward, *result->reverse}) {
     EXPECT_NEAR(e.log_z, log_z, 4 * e.standard_error);
@@ -201,6 +201,12 @@ void expect_log_z(const Target& model, double log_z, Independent base, const cha
   EXPECT_GT(-high.mean, result->reverse->log_z);
 }
 
+void expect_log_z(const Target& model, double log_z, Independent base, const char* sampler,
+                  const Settings& settings, int betas, int chains = 200) {
+  const Tempered path(model, std::move(base));
+  expect_log_z(path, log_z, make_sampler(sampler, path, settings), betas, chains);
+}
+
 TEST(AnnealedImportanceSampling, AgreesWithTheExactLogZ) {
   const IsingLattice torus(5, 5, true, 0.1, 0.2), small(2, 2, true, 0.1, 0.2);
   constexpr double log_z = 19.6740857613409;
@@ -213,6 +219,37 @@ TEST(AnnealedImportanceSampling, AgreesWithTheExactLogZ) {
   }
   expect_log_z(torus, log_z, uneven_base(torus.domain()), "dmala", {}, 300);
   expect_log_z(small, exact_answer(small).log_z, uneven_base(small.domain()), "dmala", {}, 100);
+}
+
+// A user's sampler: one flip, chosen uniformly, without a transition matrix.
+class SingleFlip final : public Sampler {
+ public:
+  std::string name() const override { return "single flip"; }
+  std::vector<Parameter> parameters() const override { return {}; }
+  bool exact() const override { return true; }
+  bool reversible() const override { return true; }
+  Needs needs(const Target&) const override { return {.logp = true, .score = false}; }
+  void step(const Target& target, Tile& tile, Workspace& work,
+            std::span<StepInfo> info) const override {
+    Tile& y = work.proposal;
+    for (int r = 0; r < tile.rows(); ++r) {
+      std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
+      const double u = work.stream(tile, r, Purpose::propose).uniform();
+      y.x[r][static_cast<int>(u * tile.x.cols)] ^= 1;
+      info[static_cast<std::size_t>(r)].proposed = 1;
+    }
+    evaluate_logp(target, tile, work);
+    for (int r = 0; r < tile.rows(); ++r) {
+      test_state(y.logp[r] - tile.logp[r], tile, r, work, info[static_cast<std::size_t>(r)]);
+    }
+    ++tile.step;
+  }
+};
+
+TEST(AnnealedImportanceSampling, TakesASamplerWithoutAMatrix) {
+  const IsingLattice torus(5, 5, true, 0.1, 0.2);
+  const Tempered path(torus, Independent::uniform(torus.domain()));
+  expect_log_z(path, 19.6740857613409, std::make_unique<SingleFlip>(), 1000);
 }
 
 TEST(AnnealedImportanceSampling, AgreesOnLevels) {
@@ -373,6 +410,8 @@ TEST(AnnealedImportanceSampling, RefusesWhatWouldBiasIt) {
     return "";
   };
   EXPECT_EQ(refusal({}, "dula", kStep), "dula biases the estimate; use dmala, gwg or gibbs");
+  EXPECT_EQ(refusal({}, "rmala", kStep),
+            "rmala is no Markov chain on the model's states; use dmala, gwg or gibbs");
   AisPlan plan;
   plan.annealing.betas = {0, 0.5, 0.5, 1};
   EXPECT_NE(refusal(plan, "dmala", kStep).find("number 3"), std::string::npos);
