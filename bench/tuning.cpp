@@ -172,14 +172,15 @@ void report(const Case& c) {
       "{:<16} {:<6} best at {:8.3g} (acceptance {:.2f}, empty {:.2f}), ess/step {:.2e}, {:8.3g} "
       "changes\n",
       c.name, c.sampler, best->parameter, accepted(*best), empty(*best), most_ess, most_changes);
-  const double goal = c.sampler == "rwm" ? 0.237 : 0.574;  // rmala: as it was
-  for (const Rule& rule : rules()) {
+  const auto row = [&](const std::string& name, const Rule& rule, double goal) {
     const double place = settled(list, rule, goal);
     fmt::print("  {:<10} {:8.3g}  acceptance {:.2f}  empty {:.2f}  ess {:.2f}  changes {:.2f}\n",
-               rule.name, at(list, place, [](const Point& p) { return p.parameter; }),
+               name, at(list, place, [](const Point& p) { return p.parameter; }),
                at(list, place, accepted), at(list, place, empty), at(list, place, ess) / most_ess,
                at(list, place, changes) / most_changes);
-  }
+  };
+  for (const Rule& rule : rules()) row(rule.name, rule, c.sampler == "rwm" ? 0.237 : 0.574);
+  if (c.sampler == "rmala") row("all, 0.234", rules()[0], 0.234);
   const auto most = std::max_element(list.begin(), list.end(), [](const Point& a, const Point& b) {
     return a.changes() < b.changes();
   });
