@@ -1,10 +1,13 @@
-"""Writes src/text/unicode_tables.cpp from Python's own Unicode data: unicode_tables.py FILE"""
+"""Writes src/text/unicode_tables.hpp from Python's own Unicode data: unicode_tables.py FILE"""
 
 import sys
 import unicodedata
 
 CHARACTERS = [chr(c) for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 HANGUL = range(0xAC00, 0xD7A4)  # decomposed by a formula
+CLASSES = [0, 1, 40, 4, 16, 32, 33, 36, 2]  # all that occur, the most frequent first
+DIGITS = [chr(c) for c in range(ord("#"), ord("~") + 1) if c != ord("\\")]
+LAST = 66  # of the digits end a number, the others go on
 
 
 def classes(c):
@@ -18,17 +21,21 @@ def classes(c):
     return sum(1 << i for i, bit in enumerate(bits) if bit)
 
 
-def boundaries():
-    """Where the classes change: the first code point times 256 and the classes from there on."""
-    last = None
-    for c in CHARACTERS:
-        if classes(c) != last:
-            last = classes(c)
-            yield f"0x{ord(c):x}{last:02x}"
+def class_ranges():
+    """For each range of characters of one class: its length less 1 times the number of classes, plus the class."""
+    starts = [i for i, c in enumerate(CHARACTERS) if i == 0 or classes(c) != classes(CHARACTERS[i - 1])]
+    points = [ord(CHARACTERS[i]) for i in starts] + [0x110000]
+    for start, end in zip(points, points[1:]):
+        yield (end - start - 1) * len(CLASSES) + CLASSES.index(classes(chr(start)))
+
+
+def signed(number):
+    return 2 * number if number >= 0 else -2 * number - 1
 
 
 def lower_runs():
-    """Runs of capitals, every one or every other code point, with the same distance to their small letters."""
+    """Runs of capitals, every one or every other code point, with the same distance to their small letters: twice the
+    distance from the run before plus the step less 1, the number of steps, the distance of the small letters."""
     runs = []
     for c in CHARACTERS:
         small = c.lower()
@@ -39,37 +46,50 @@ def lower_runs():
             runs[-1][1:3] = ord(c), step
         else:
             runs.append([ord(c), ord(c), 0, distance])
-    return ("{0x%x, 0x%x, %d, %d}" % (first, last, max(step, 1), distance) for first, last, step, distance in runs)
+    before = 0
+    for first, last, step, distance in runs:
+        step = max(step, 1)
+        yield from (2 * (first - before) + step - 1, (last - first) // step, signed(distance))
+        before = last
 
 
 def decompositions():
-    """Canonical decompositions without their nonspacing marks."""
+    """Canonical decompositions without their nonspacing marks: three times the distance from the character before plus
+    the number of parts less 1, then each part by its distance from the part before."""
+    before = part_before = 0
     for c in CHARACTERS:
         if ord(c) in HANGUL or unicodedata.category(c) == "Mn":
             continue
         plain = [p for p in unicodedata.normalize("NFD", c) if unicodedata.category(p) != "Mn"]
         if plain != [c]:
-            yield "{0x%x, {%s}}" % (ord(c), ", ".join(f"0x{ord(p):x}" for p in plain))
+            yield 3 * (ord(c) - before) + len(plain) - 1
+            before = ord(c)
+            for part in map(ord, plain):
+                yield signed(part - part_before)
+                part_before = part
 
 
-def array(out, declaration, items):
-    print(f"{declaration} = {{", file=out)
-    line = ""
-    for item in items:
-        if len(line) + len(item) > 97:
-            print(line, file=out)
-            line = ""
-        line += ("" if line else "    ") + item + ","
-    print(line + "\n};\n", file=out)
+def digits(number):
+    """The last digit is one of the first LAST; those before it, in the base of the other digits, are not."""
+    text, number = DIGITS[number % LAST], number // LAST
+    while number > 0:
+        number, digit = divmod(number, len(DIGITS) - LAST)
+        text = DIGITS[LAST + digit] + text
+    return text
+
+
+def table(name, numbers):
+    text = "".join(map(digits, numbers))
+    lines = [f'    "{text[at : at + 94]}"' for at in range(0, len(text), 94)]
+    return f"inline constexpr std::string_view {name} =\n" + "\n".join(lines) + ";\n"
 
 
 with open(sys.argv[1], "w", encoding="ascii") as file:
-    print(f"// Made by scripts/unicode_tables.py from Unicode {unicodedata.unidata_version}.\n"
-          '#include "text/unicode_tables.hpp"\n\n// clang-format off\nnamespace saltus {\n', file=file)
-    array(file, "static constexpr std::uint32_t kBoundaries[]", boundaries())
-    array(file, "static constexpr LowerRun kLowerRuns[]", lower_runs())
-    array(file, "static constexpr Decomposition kDecompositions[]", decompositions())
-    print("const std::span<const std::uint32_t> class_boundaries = kBoundaries;\n"
-          "const std::span<const LowerRun> lower_runs = kLowerRuns;\n"
-          "const std::span<const Decomposition> decompositions = kDecompositions;\n\n"
-          "}  // namespace saltus", file=file)
+    print(f"// Made by scripts/unicode_tables.py, which explains it, from Unicode {unicodedata.unidata_version}.\n"
+          "#pragma once\n\n#include <cstdint>\n#include <string_view>\n\n// clang-format off\n"
+          "namespace saltus::unicode {\n\n"
+          f"inline constexpr int kLastDigits = {LAST}, kOtherDigits = {len(DIGITS) - LAST};\n"
+          f"inline constexpr std::uint8_t kClasses[] = {{{', '.join(map(str, CLASSES))}}};\n",
+          table("kClassRanges", class_ranges()), table("kLowerRuns", lower_runs()),
+          table("kDecompositions", decompositions()),
+          "}  // namespace saltus::unicode", sep="\n", file=file)

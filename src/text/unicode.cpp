@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 #include "text/unicode_tables.hpp"
 
@@ -15,19 +17,89 @@ constexpr char32_t kSyllables = 0xAC00, kSyllablesEnd = 0xD7A4;
 constexpr char32_t kLeading = 0x1100, kVowels = 0x1161, kTrailing = 0x11A7;
 constexpr char32_t kVowelCount = 21, kTrailingCount = 28;
 
+// Reads the numbers of a table.
+class Numbers {
+ public:
+  explicit Numbers(std::string_view text) : rest_(text) {}
+
+  bool left() const { return !rest_.empty(); }
+  char32_t next() {
+    for (char32_t number = 0;;) {
+      const char c = rest_.front();
+      rest_.remove_prefix(1);
+      const auto digit = static_cast<char32_t>(c - '#' - (c > '\\'));
+      if (digit < unicode::kLastDigits) return number * unicode::kLastDigits + digit;
+      number = number * unicode::kOtherDigits + (digit - unicode::kLastDigits);
+    }
+  }
+  // A difference: 0, 1, 2, 3, ... stand for 0, -1, 1, -2, ...
+  std::int32_t next_signed() {
+    const auto number = static_cast<std::int32_t>(next());
+    return number % 2 ? -(number + 1) / 2 : number / 2;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// Each the first code point of a range times 256 plus its CharClass bits.
+std::vector<std::uint32_t> class_boundaries() {
+  std::vector<std::uint32_t> boundaries;
+  char32_t first = 0;
+  for (Numbers numbers(unicode::kClassRanges); numbers.left();) {
+    const char32_t number = numbers.next(), count = std::size(unicode::kClasses);
+    boundaries.push_back(first << 8 | unicode::kClasses[number % count]);
+    first += number / count + 1;
+  }
+  return boundaries;
+}
+
+struct LowerRun {
+  char32_t first, last, step;  // capitals first, first + step, ..., last
+  std::int32_t distance;
+};
+
+std::vector<LowerRun> lower_runs() {
+  std::vector<LowerRun> runs;
+  char32_t before = 0;
+  for (Numbers numbers(unicode::kLowerRuns); numbers.left();) {
+    const char32_t number = numbers.next(), first = before + number / 2, step = 1 + number % 2;
+    before = first + step * numbers.next();
+    runs.push_back({first, before, step, numbers.next_signed()});
+  }
+  return runs;
+}
+
+struct Decomposition {
+  char32_t from;
+  std::u32string to;
+};
+
+std::vector<Decomposition> decompositions() {
+  std::vector<Decomposition> all;
+  char32_t from = 0;
+  std::int32_t part = 0;
+  for (Numbers numbers(unicode::kDecompositions); numbers.left();) {
+    const char32_t number = numbers.next();
+    all.push_back({from += number / 3, {}});
+    for (char32_t k = 0; k <= number % 3; ++k) {
+      all.back().to += static_cast<char32_t>(part += numbers.next_signed());
+    }
+  }
+  return all;
+}
+
 std::uint8_t look_up_class(char32_t c) {
-  const auto after =
-      std::upper_bound(class_boundaries.begin(), class_boundaries.end(), (c << 8) | 0xFF);
+  static const std::vector<std::uint32_t> boundaries = class_boundaries();
+  const auto after = std::upper_bound(boundaries.begin(), boundaries.end(), (c << 8) | 0xFF);
   return static_cast<std::uint8_t>(*(after - 1) & 0xFF);
 }
 
 char32_t small_letter(char32_t c) {
   if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-  const auto run =
-      std::lower_bound(lower_runs.begin(), lower_runs.end(), c,
-                       [](const LowerRun& r, char32_t value) { return r.last < value; });
-  if (run == lower_runs.end() || c < run->first) return c;
-  if ((c - run->first) % static_cast<char32_t>(run->step) != 0) return c;
+  static const std::vector<LowerRun> runs = lower_runs();
+  const auto run = std::ranges::lower_bound(runs, c, {}, &LowerRun::last);
+  if (run == runs.end() || c < run->first || (c - run->first) % run->step != 0) return c;
   return static_cast<char32_t>(static_cast<std::int32_t>(c) + run->distance);
 }
 
@@ -50,15 +122,12 @@ void append_decomposed(char32_t c, std::u32string& out) {
     }
     return;
   }
-  const auto found =
-      std::lower_bound(decompositions.begin(), decompositions.end(), c,
-                       [](const Decomposition& d, char32_t value) { return d.from < value; });
-  if (found == decompositions.end() || found->from != c) {
+  static const std::vector<Decomposition> table = decompositions();
+  const auto found = std::ranges::lower_bound(table, c, {}, &Decomposition::from);
+  if (found == table.end() || found->from != c) {
     out += c;
-    return;
-  }
-  for (const char32_t part : found->to) {
-    if (part) out += part;
+  } else {
+    out += found->to;
   }
 }
 

@@ -1,22 +1,124 @@
-// What the tokenisation needs to know about code points, made by scripts/unicode_tables.py.
+// Made by scripts/unicode_tables.py, which explains it, from Unicode 14.0.0.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <string_view>
 
-namespace saltus {
+// clang-format off
+namespace saltus::unicode {
 
-struct LowerRun {
-  char32_t first, last;  // capitals first, first + step, ..., last
-  std::int32_t step, distance;
-};
-struct Decomposition {
-  char32_t from, to[3];  // to: the rest is 0
-};
+inline constexpr int kLastDigits = 66, kOtherDigits = 25;
+inline constexpr std::uint8_t kClasses[] = {0, 1, 40, 4, 16, 32, 33, 36, 2};
 
-// Increasing, each the first code point of a range times 256 plus its CharClass bits.
-extern const std::span<const std::uint32_t> class_boundaries;
-extern const std::span<const LowerRun> lower_runs;
-extern const std::span<const Decomposition> decompositions;
+inline constexpr std::string_view kClassRanges =
+    "g*4-+h9+S*S*&g2*SiB8*&*iBAj<+&G&(#'&#)#(>('&*(#'&5&i'#j-#ggE#B>gi6#iKp[u.B10-(9&'?1'*9$'$hN$q3"
+    "#x^#I1|H$k*-(J*kE/-5$l%&%&.&.&%diG?>&*g<V5/#/,g=&)8j2(g2hUg2A,%s;&#[)#R1.#@h8gY$)#%iciI-r#g=#g"
+    "WkSg+1#8(-%i,@(g+(7(I-gc$i57-&$g;Hi,(P$2QekA(i.)j4m;%#%>e>%5[g2./g2&(g`%,$c-,-h]$Y$#6>-%>@-,-,"
+    "%#d#?,$5.-i#&%-.#$P?,-h]$Y$,$,$,-%$5.?.-76%Z>$#Zg2.5%&g3.#$g)$5$h]$Y$,$G-%>I$.#$,%-#ga,.-g2&#Z"
+    "#R$%,$c-,-h]$Y$,$G-%,%#@-,-,%Z.#?,$5.-h8g3%#$P65$>6,$#$,6,656gD?,%,65$5%-#Q#gWhSH%5%c$5$i#$h&-"
+    "%#7>$7$@Z.$5-#-,.-g2Z&g)%,&c$5$i#$g2$G-%,%G$%,$,.Z,Q,$,.-g2$,gN.g;$5$kA.>@$5$5%,?gV.-i>$%,$h86"
+    "i,$g)$#-Y6%?57$%$cQg2-,&gEl>%,[?Y(e&g2/ja,$#$G$i,$#$g2%,g+#-G$($R-g2->j3>gc#&5.iG%#%#%Ag2$jV?g"
+    "X#I&.Gg=$jX$c%P$,J>/jal#@#R#.,.g;Sc.>7h&@gM%,.P%g`%,k*$'H'-kW&(9gyS$>-Y$#$>-kA$>-j;$>-Y$#$>-g`"
+    "$mM$>-o#-7g,hJ6i>QqN-T-&ioG&h/+i>/6p)8g;Zh87#g*hA.#/g*h8.gEgM$5$.gElc.#[c%,g=8(8,%-g2Qg2Qg>7)%"
+    "g2QjM(m)ZG.jD%#Ho>g3j)$7>.5?,%P7?#6/k8-Gg<k]?i>Qg;6mM.,%-/m2%#[$%#%,ePg4-%g2Qg2Q](S-gX(h(lH@l>"
+    "%#I#%G%g26g2]g2g+g)/$.j2@,.#7mD%#.5%#7,dAk]e,.6Jg26kSU/g-ZkW-9g#d7&gO#[>%P%5.#HkanFgQ(jHjenLgr"
+    "Z-T-k*-T-g$$'$'$'$j--m-$^(':9$^:B-T$:gQ:-9$^1$gCMg#3g5*/*4M+hM#gP#gG+M$g8#(-g)/(gM/$gR6j;gagOC"
+    "%:gFga,'>',g6#'5KP'#'#'#B#T>',BGK>'h/j650Y?hg,AiY/go2i6g;hTqJm$iq]gYpM/j)g5hjYh`nAAj2/hf]-j2$t"
+    "/vZ1sdPB70HA#/k*$'H'-mDZ(&gW%i#g*Y$Y$Y$Y$Y$Y$Y$Y$j4l8(j5,gGjEi>$r#gEgj&i?gD?+8#(,g5,gGg2@,&LG("
+    "#&,$qJ-.C#&r,&:#HkS$rP$q8gEl5$lis;(lkS6m;g*k8U/gq>(8iPhKl0#%:&g4&(iT1.pV.SdjIpH(i':B#mdH0$'$Ki"
+    "-:0#1'Y%5%>%i5.G%6g2QlcAdo,.d/g2Qh:P8#&,%k&e/i#g=,g<&iY67l>%,@,.5gP$(g2?/G%(i,$kAR,.,.g*5%c%#-"
+    "g2-Ah&(g;%lY%#7,.G.#%#i-,(/gD.,/#1#%g3P-P-Pg*Y$Y$kWLg-:?pZj`%,%,&#%-g2Qhp}8gEi#?lGg{h?g~V-t8k'"
+    "^gEKH#%i,$G$#$,$,$tJh4h'g~;/pV-m2Z#j3h&h(8*SQh(jG*$&*gG#&5$&#/?G$x5-)$8#/*8#/*&g2*&5/iB8(&(iB&"
+    "#&#]g2(l#1j)6P-P-P-565(5$Yg3;#6gD$i>$hA$,$g`-gVjEvMH8?l#6q]$gM6#l6l#%wKiY6lGga%iG?jVg*icHk&IHi"
+    "c$&jV?c&GkKpZpD-g2QjZ?jZ?k8dlcg<&g?$gd$^$0$g?$gd$^$0o$gw5g*h]g3ci-U$kO$g.o6P-#$k]$,6#-i#$&oGdg"
+    ")l?hA$,Hj;6&i>H&nKmD?hJ-l57$.H@>$5$iY-7?%g)Zg,Zj)&j2j3j`.?G]g*m26]h]-iGHi>ZAgEYpWoYm<l^gNl^ZkJ"
+    "@dg2gtdj)$kJ$.&-,pEk8dh]g=>Jh^h8@Ak'iPhKi#g*#%m2gb]?ic%,.#g*7lG@,./)A%g3)-i5Zg2Q7jVI#e$g2A>djM"
+    "%/#g*.lcg+PA@&#%g;&#8$hJg<h8$iP7,%#.S%nTY$#$>$g`$g2&Ql5%5eHg2Q.,$c-,-h]$Y$,$G$.5%>-,-5-#Q#HY-["
+    "6IxZmDe,7#%>Jg2/$&%5idlYR#%>.#.,&#dg2|ElP@->.#.i&>.jElYe,%#.8#g<g2QgPhBkS%#%,R#%#&Qg2m3iG-7,@#"
+    "I?gD8cgf*l5g+#.&sEnNhAgEc-#-c$,$ic$,-.#%>%8g*g2o?c-kJ@-.>%#&,iH#g4k8R,@g#%d#R,7l,gO#.8#JgNoYgp"
+    "Tg)$k&[$R#%#Jg3iY6/ic-h_$#[#.#.oZY$,$k&R6%$.$[#%dg2QP$,$j`$.$,%#%#Zg2gw-hA.,/~Z#galPgN&kfJsWu#"
+    "$Jg<ggJto9s)/gNkz`$g/|fNij;g|h*ihAZj)$g2?/pM$g2Qic-I&g3l>[J>C&#g3g2$Y$hSHhAixQnNi#AsNp)?%mDZ@g"
+    "RnK1&(%g<,gWgnqJdlxPkKg)g}x6C$_$1$gtGl$5h0>dhi]rtKtAHgM6g)Zg2-#.&DgfuWl.-i%g*uPn'gn>g3k/-n87g)"
+    "g&e,[ic@n/hTn]7#z^hJgEqSg*i5x6qE$oK$0-'-0-B$gH$'$^$nW$B-g$$^$iT$B$K$'6^$g{6-i9#i9#j-#i9#j-#i9#"
+    "j-#i9#j-#i9#g$-igDm=>lRc%gV%,JgaI$gblf?g6#hNgkH[$h1-[$.$Igial#6[_-g2?,gxEic%h0k]@g2H#lz'Y$>$,$"
+    "g`$ggS-g)[kBo0[(?g2?/jlao,p3n/gg9>$iG$,$#-#$g2$>$#$#Q#?#$#$#$5$,$#-#$#$#$#$#$,$#->$Y$>$>$#$g2$"
+    "h/H5$G$h/ld,gqQk]?sDgEg`-g`$g`$j`g3l>iBPiBPiBjVmEiYgNk]?g)Z,gWPz^go)Li~,Hh&6gM6uPgEr#ZgD?#gagD"
+    "?mDdg2Qk8dic-,pEg{2gEgV-G6G6Yg*iY6g;HPg3g2QcdYg*y`$m;jag2ku9onf8j3|v/Zgk,-glpJgWgux`v}$h}Vnk3g"
+    "g};llkkE)ids&w9gmLgwyw?";
 
-}  // namespace saltus
+inline constexpr std::string_view kLowerRuns =
+    "gd<di)9d')dg&:%,%%**%*9%'#iN&%%+#l;&$%'#l3%#%'$l1%#%)#h=%#l+%#l-%#%'#l1%#l5'#l=%#l9%#%+#l=%#lA"
+    "'#lC&%%'#lK%#%'#lK)#%'#lK%#%'$lI&$%'#lM%#%+#%3#'%#%'#'%#%'#'&+%*+%)#'&$%'#ha%#gP&6%'#ia(+%3#sh"
+    "+%#%'#ja%#sh%)#%'#k_%#h)%#h-&'%nX$%+#%5#iE1#g-'%g+'#gb'$g`'3d'+dg)#36.%/#gX)#%'#0%#%)%ia%2h?%B"
+    "dgD3%8=%'#A&)%*R%)HgAirIHnz+'#nz+/#nz+{`g0g|hQ%(3hvUMiv,)%iv,oTg+%7#okT(R%7*25(29*25*25(2<&25*"
+    "2U*25*25*25$2%$h2%#4;&hJ%#4;$2%$i$=$2%$i<%#0;$i]%$iX%#4o%#ohV+#pj$%#pf:1#[g=2CK#%~Y<WhkWRgAgC#"
+    "%'#sfF%#juH%#sf&*%%'#sgN%#sfR%#sgT%#sgR'#%)#%5$shR&T%6$%-#%grv&9%L0%j,)%,A%:$%'#gwzN&'%-#%'#hg"
+    "l0*$%,,%'#hgm&%#hgm<%#hgm4%#hglc%#hgm&'#hgkF%#hgl4%#hgkL%#gi+&*%'#g@%#hgm$%#gw|2&$%1#%0$%^#%gh"
+    "g3<dgr%Jg1j-Fg1jU-g/'1g/')g/'$g/hiOUgbiwGBdggs7Bdgsg7Dg%";
+
+inline constexpr std::string_view kDecompositions =
+    "nSgd&#&#&#&#&#)'&'&#&#&#&+&#&#&#)-&%&#&#&#&#,/&#&#&#&+,3&#&#&#&#&#)'&'&#&#&#&+&#&#&#)-&%&#&#&#"
+    "&#,/&#&#&#&+)#&gP&d&c&d&c&d&_&d&c&d&c&d&c&d&a&d,a&d&c&d&c&d&c&d&c&d&_&d&c&d&c&d&c&d&a&d,a&d&c&"
+    "d&c&d&c&d&c/%&d&a&d)a&d&c&d&c&d2_&d&c&d&c&d/a&d&c&d&c&d,]&d&c&d&c&d&a&d&c&d&c&d&c&d&a&d&c&d,a&"
+    "d&c&d&c&d&c&d&c&d&c&d&_&d&_&d&c&%&d&c&d&c&dgGg6&dMV&dg8gH&d&R&d&V&d&V&d&c&d&c&d&c&d&c&d)gH&d&c"
+    "&d&i'&d,jX&d&Z&d&Z&d&c&d&ob&lM&vR/g&&d,T&d&g:&d&i'&d&>&d&kF&d&c&d&Z&d&c&d&Z&d&c&d&V&d&c&d&]&d&"
+    "c&d&]&d&c&d&g$&d&a&d,g8&d8g.&d&Z&d&N&d&c&d&c&d&c&d&N&dtJwAAy88i7&|I&|*&|3&'&')/)/&+&Cg/c&;&;&+"
+    "&'&'&;g/:&;&.&/&+25&#h#h%&#)&/<2K&&&9D8gAdg&(&#)&/g'2Z&&&9g)gC&%i;h]&dMg,&d&c&d,X&d,jb&%&k_&d&"
+    "a&d,a&d&c&d&V&d,k-&%&kP&d&g4&d&c&d&c&d&Z&d,Z&dsDt?&#&g#&e&g'm#j1)JVEgh/x+;3,)gM_&%&%&-&-&%&5&+"
+    "jajK4'5CSgL&%)=iYid,/gJg$&%&-,ApMnK-#4'5CSgL&%hEi=h)hBD2'54'3Eq)mQ8#&%)J'#IkWi?2'54'3ElAib*#6'"
+    "76'7/v2pUA72-2-2-JXnJlbkgHio;gA*g<g=*g8g9*g4g5*g0g10g(g)g]#)#-54'76)#gl]no(&d&a&d&c&d&c&d&a&d&"
+    "a&d&c&d&c&d&c&d&c&d&a&d&c&d&c&d&c&d&c&d&a&d&a&d&a&d&c&d&c&d&c&d&c&d&a&d&c&d&_&d&c&d&c&d&a&d&c&"
+    "d&c&d&c&d&a&d&c&d&c&d&a&d&c&d&c&d&c&d&a&d&c&d&c&d&c&d&a&d&c&d&_&d&c&d&c&d&c&d&a&d&c&d&c&d&c&d&"
+    "c&d&a&d&c&d&c&d&c&d&a&d&c&d&c&d&c&d&c&d&a&d&c&d&a&d&c&d&c&d&c&d&c&d&a&d&c&d&a&d&a&d&c&d&c&d&F&"
+    ";&)&')mb2oL&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&Z&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&Z&d&"
+    "c&d&V&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&c&d&V&d&c&d&c&d&c&d&c&d&c&d&c&d&Z&d&c&d&c&d&c&"
+    "d8~d&#&#&#&#&#&#&#&c&#&#&#&#&#&#&#&g)&#&#&#&#&#,c&#&#&#&#&#,g%&#&#&#&#&#&#&#&c&#&#&#&#&#&#&#&g"
+    "%&#&#&#&#&#&#&#&c&#&#&#&#&#&#&#&g-&#&#&#&#&#,c&#&#&#&#&#,g-&#&#&#&#&#&#&#)c)#)#)#&g)&#&#&#&#&#"
+    "&#&#&c&#&#&#&#&#&#&#&3&#&+&#&'&#&'&#&/&#&/&#&+&#,R&#&#&#&#&#&#&#&c&#&#&#&#&#&#&#&g-&#&#&#&#&#&"
+    "#&#&c&#&#&#&#&#&#&#&gE&#&#&#&#&#&#&#&c&#&#&#&#&#&#&#&3&#&#&#&#)#&#&c&#&#&#&#)g1,}V&}S&#&#)#&#&"
+    "g$&#&'&#&#&nx?&#&#&nw<&#&#&#,#&#&c&#&#&#)nz5&#&#&nxa&#&#&#&*&#&+&#&c&#&#&#&*&}&&#&h.,ggA&#&#)#"
+    "&#&g4&#&7&#&#&|a,ow[&%s8nya/gg*&6k&pn=&']'g>gY&+&&h>gC2-,)g)S)'g2Q,1,'))g&pt()pt[DJ&pt4&'&pt`&"
+    "%,=&%,)&%8)&%,1&%,)&%gJY&/&%&'h2g>&%&K&%8d&%&%&%hSji;&%itGgu*hs5gw+)')')')')')')')')')')',))')"
+    "'81&#))&#))&#))&#))&#g&gJAhMM?)')')')')')')')')')')',))')'81&#))&#))&#))&#))&#g&gJ,h1&%&%&%/9i"
+    "xh;gin1&qtH&ro%&uH&om@&pi&&gy1&}r;&#&{z6&ws7&xwP&gj+&hw9&lnM&hzO&hh/&qC&oM&hn^&q~&&~%&gj%&}?&k"
+    "h#&jh1&hv-&}p.&gs=&mmU&hk#&lkQ&mpS&zhR&ky9&lyU&gh[&q~B&oub&g}Q&rzL&ht=&g~'&gx1&ol9&zl>&w#&nb&k"
+    "s[&g|#&hl-&grG&hzK&g{Q&hK&hnU&h{[&gm^&yS&qu:&m;&gm%&g|W&jx-&it'&lhD&urJ&g|O&ohU&glb&jo@&g~Q&lj"
+    "`&ij/&yl_&ghA&jl1&gj7&o;&joI&n#&mqW&z}>&tjQ&tr,&B&rrS&gi/&g})&kxM&ioe&ruN&hk[&pk^&x{>&jl+&gm9&"
+    "lfb&tY&pv@&qxb&ry]&j}A&kqJ&osE&hlZ&mnI&rza&gpS&orO&ji%&g~C&ote&qid&p|R&h}e&o|C&owH&kr[&rf8&{/&"
+    "h`&mg3&ln3&gw`&hu'&hj1&yrH&p)&gu5&gwA&hi+&ij7&h{-&n{/&gqU&gm=&gO&}v*&llA&gq=&qiM&ujH&~+&i=&z/&"
+    "ilS&vO&gf1&guU&gm7&y3&jt-&ij4&iqb&~A&zkV&j3&v7&nwG&mq#&tW&su<&o)&gh9&hsK&kiC&hx,&qnN&hrQ&gs3&t"
+    "-&xC&lgb&kG&iqY&k1&kt)&gq`&hC&l7&|rX&sg^&mq;&gs`&vwN&kw<&x'&ipb&hA&h|G&go1&hpC&goG&jt3&it1&jv^"
+    "&ww8&tyM&z~T&lrC&iM&gv-&pE&gw)&p/&}Y&gq%&nqY&|f8&kjd&vkM&{z:&jf7&kkA&pmb&ty>&s;&hhb&isS&p{C&{k"
+    "8&tS&htO&if)&oG&pC&gm^&hk7&t?&h~=&h|?&G&hy/&gtA&z~P&ns/&nl@&ok=&{I&ko[&kj3&gy3&wQ&wg_&g}+&ll%&"
+    "hk.&hI&q1&ig.&vP&nmC&xz&&vld&uje&gF&i|`&gm=&ngW&pn@&kqE&g~T&rt=&hiV&jnM&i}c&sl<&jk6&go`,z/)jo="
+    ",loP&pn7&gi+&xd&g%&1&g5&ol#&nl6&}3)g~+)gs#,guS&kd/hqM&=&g9&gp5&i~H&gz;&|g&&oC&i)&qE&Y&i7&wY&i/"
+    "&hd&t7&i-&gid&7&gm/&l?&g-&i%&gg)&jA&k7&u-&gs;&jb&n#&wY&kS&u3&go=&k3&9&$&3&/&1&gA&%&k=&gd&oO&w)"
+    "&M&gQ&o3&jA&tW&j3&#&tC&gqM&j'&q#&gQ&r?&gK&zW&ib&hgS&nK&gY&wmN&k~wY&ktl],vhc&ghK&h8&tV&sS&gW&o`"
+    "&gG&zA&h.&h'&h1&y-&hQ&j=&C&n/&l#&gi?&1&j;&h'&o'&iI&h*&j'&g<&j?&h#&r+&hO&gM&m^&nO&jb&+&gW&gm)&g"
+    "d&q[&r?&B&hM&mM&p/&g}5&gw2&iQ&iS&o`&jE&gK&l[&'&k/&E&U&hK&6&r#&tQ&n1&kO&lW&jM&p#&l%&gfK&jU&ghA&"
+    "sY&h)&C&o#&gS&g:&gM&(&D&h7&hA&qI&vd&oE&nb&lQ&gl1&i+&iC&j%&g)&;&gA&|%&gp1&j{{3&.&itS&llqD&goU&g"
+    "#&ltr#&ilO&ps[&k}z2&h5i)g|w<)UD4&#&#&#&T&#&#&%&%&%&%&%&%)'&%&%&%&%)')'&%)'&%)'&%&%&%&%&L&*&7&5"
+    "o|Yimy#)'P7gkHz?4'5CvPpS'#4*5+qBmK4'76guKgh9,ipwZhmiI?'<=(<=5(N=7(P=9(R=;(T==idh-hF'hIhH(hGhF5"
+    "(h7hH5(h5hF7(h5hH7kq~#jziP&,&5&ko}K&kot_&h;&=&h-&iM&b&h;&R&nxP&kyr#&kptB&1&C&I&kpjG&kyhD&n|C&g"
+    "-&kpk7&kpje&=&|&&|7&5&miyM&miwP&?&og&&ohU&9&g9&-&oha&ok;&'&Y&O&9&%&E&gE&3&5&U&7&'&#&#&kqi'&khi"
+    "F&n|2&M&kqoI&kqo0&/&M&jK&i(&C&d&gU&hG&W&h%&C&g#&#&M&G&3&A&p7&n2&n5&ke&g'&go8&hiG&nR&g-&U&ia&k'"
+    "&$&iS&kr{'&krxa&-&A&K&3&gb&ksj3&h#&ksh&&g?&;&h<&j7&qf,&?&qjM&gM&#&kst'&ksp$&M&A&;&ksxU&ksx<&1&"
+    "gfK&~T&qo,&qq%&?&hC&gF&ktpW&ktk4&ktk9&ktj$&(&E&i'&%&qw@&qx5&g7&M&g9&qye&lgyA&lgxN&q{;&)&)&K&mk"
+    "kA&mki]&kumd&#&kjq:&pzD&#&q|F&ll~^&tuM&lov$&5&q}_&rf9&gG&7&g%&j+&rjP&_&rl/&ku}^&ku|8&i`&+&'&&&"
+    "g=&K&g)&>&9&g?&K&+&W&9&h#&hG&g'&iU&kvp=&kvpc&gc&i5&Y&hb&kvr[&kvpc&hX&Z&r{V&shK&M&b&g,&sg,&smQ&"
+    "^&kwmU&kwj,&n=&k6&sp$&sr1&srR&g(&mfb&)&lv-&i$&nh1&x{]&p}=&+&/&g[&8&kw{^&llsD&s{Q&iF&l1&gG&kwwU"
+    "&kwwB&i:&m?&thP&tj)&hb&h-&kU&kwx9&kwvV&trT&tt^&kxk7&kxiT&ttV&tuQ&g;&Y&%&kxu;&oi_&om1&kxt0&kyh["
+    "&kx~>&?&i(&k7&g1&gS&gL&g1&A&=&kx{=&kx}Z&mK&g`&ul_&uoS&*&kx~Y&kyl&&q7&kx~%&gA&kx|X&iC&X&(&uv_&u"
+    "x9&gG&.&gM&kfrQ&kfn(&kyn/&kykF&kyuC&kyq2&=&Y&kzi;&kzg_&M&kzp=&lU&kzp0&E&vp,&vpb&vpH&#&vuC&M&M&"
+    "K&h)&vv@&vy/&k{j;&k{iH&k{l;&k{jZ&km{O&kmvX&k{}S&Q&j3&ls}.&;&wg'&k|h'&$&g/&W&k|hR&%&#&g7&wh.&wj"
+    "-&wiT&h?&lt};&k|v*&g^&gb&wnR&luqY&k|}_&k}h?&g7&k}ge&hW&wu*&wwQ&7&-&k}w3&o'&#&k}{B&wvH&lvzb&k}|"
+    "X&)&w|(&lwg5&k}{,&xg@&xh+&,&^&k~x1&k~u0&xh_&xkb&gW&h%&xn0&lxr#&b&lxqX&lxv3&k~~V&lfh[&lfh$&i'&9"
+    "&lfq+&h1&lfpH&lftK&lft*&ko~%&liy.&x|-&hA&x|c&x~U&q}a&lr|7&?&vj>&5&kosR&)&jkE&}n:&ym+&.&G&t{P&t"
+    "|7&'&7&g3&lgs7&lgs8&gQ&h+&h3&j.&jO&g5&i=&m]&iK&'&C&lgs?&o;&jF&l{jH&yyS&'&g'&lirQ&lip8&lg~E&l{{"
+    "0&+&l|f+&nU&l|nH&zi?&;&9&'&gb&e&j'&g8&jI&h@&h%&Y&zoF&zr7&d&zr2&zu+&)&lim;&liiZ&1&zw*&zwd&ggiF&"
+    "mj~#&kI&l~tZ&5&{g9&h9&jU&l-&ljf5&li|N&O&hS&hW&ljq)&gq~@&jwo(&@&gI&jwtI&jwmN&i%&lk}d&Y&lkt2&hY&"
+    "d&lkz/&lky]&nM&jY&%&hV&qG&[&llo#&lk|N&}t4&}uK&llm^&mj{$&}{5&wwP&wzK&lmg;&lA&mlh]&3&~fG&lmw+&ml"
+    "uZ&mlz)&lmz&&#&`&lnh^&lm|4&~hL&~jW&iY&Y&gY&~lF&mnrQ&ln|V&o-&kS&~|$&b&~~7&lo}5&mo|2&mo}`&n%&id&"
+    "lpgL&gfl>&gfn7&-&1&7&1&g+&lp~=";
+
+}  // namespace saltus::unicode
