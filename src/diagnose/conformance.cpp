@@ -31,38 +31,6 @@ std::vector<double> iterated_law(Rows<const double> t, std::span<const double> s
   return law;
 }
 
-}  // namespace
-
-// Grassmann, Taksar & Heyman (1985): eliminates states without a subtraction, so that even tiny
-// probabilities keep their relative accuracy.
-std::vector<double> stationary_law(Rows<const double> matrix) {
-  const int n = matrix.rows;
-  RowBuffer<double> copy(n, n);
-  const Rows<double> a = copy.view();
-  for (int i = 0; i < n; ++i) std::copy_n(matrix[i], n, a[i]);
-  for (int k = n - 1; k > 0; --k) {
-    double leaving = 0;
-    for (int j = 0; j < k; ++j) leaving += a[k][j];
-    if (!(leaving > 0)) return {};
-    for (int i = 0; i < k; ++i) {
-      a[i][k] /= leaving;
-      for (int j = 0; j < k; ++j) a[i][j] += a[i][k] * a[k][j];
-    }
-  }
-  std::vector<double> law(static_cast<std::size_t>(n));
-  law[0] = 1;
-  double sum = 1;
-  for (int k = 1; k < n; ++k) {
-    double& weight = law[static_cast<std::size_t>(k)];
-    for (int i = 0; i < k; ++i) weight += law[static_cast<std::size_t>(i)] * a[i][k];
-    sum += weight;
-  }
-  for (double& weight : law) weight /= sum;
-  return law;
-}
-
-namespace {
-
 // Adds one kernel's defects.
 void check_kernel(Rows<const double> t, std::span<const double> pi, Conformance& result) {
   const std::size_t n = pi.size();
@@ -95,10 +63,6 @@ void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) 
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Every state with weight can be reached from the first such state (or, backwards, leads to it).
 bool all_reached(Rows<const double> t, std::span<const double> pi, bool backwards) {
   const std::size_t n = pi.size();
@@ -121,48 +85,10 @@ bool all_reached(Rows<const double> t, std::span<const double> pi, bool backward
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 const Enumerable& matrices_of(const Sampler& sampler) {
   if (const Enumerable* exact = sampler.enumerable()) return *exact;
   throw UsageError("sampler " + sampler.name() + " has no transition matrix to check");
 }
-
-}  // namespace
-
-Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
-  const Enumerable& exact = matrices_of(sampler);
-  const std::size_t n = table.size();
-  const std::span<const double> pi = table.probability();
-  const int phases = exact.phases(table.domain());
-  const RowBuffer<double> one(row(n), row(n));
-  RowBuffer<double> all, product;  // of the phases one after the other
-  std::vector<double> acceptance(n);
-  Conformance result;
-  for (int phase = 0; phase < phases; ++phase) {
-    exact.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(), acceptance);
-    check_kernel(one.view(), pi, result);
-    for (std::size_t x = 0; x < n; ++x) result.acceptance += pi[x] * acceptance[x] / phases;
-    if (phase == 0) {
-      all = RowBuffer<double>(row(n), row(n));
-      for (int i = 0; i < row(n); ++i) std::copy_n(one.view()[i], n, all.view()[i]);
-    } else {
-      product = RowBuffer<double>(row(n), row(n));
-      multiply(all.view(), one.view(), product.view());
-      std::swap(all, product);
-    }
-  }
-  result.irreducible = all_reached(all.view(), pi, false) && all_reached(all.view(), pi, true);
-  result.l1 = std::numeric_limits<double>::quiet_NaN();
-  if (!result.irreducible) return result;
-  result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
-  if (!result.stationary.empty()) result.l1 = l1(result.stationary, pi);
-  return result;
-}
-
-namespace {
 
 // Counts where one step from state `from` leads, with many chains in the role of repetitions.
 class CountSteps final : public StepObserver {
@@ -210,6 +136,64 @@ void add_row(StepCheck& result, const double* probability, const std::vector<std
 }
 
 }  // namespace
+
+// Grassmann, Taksar & Heyman (1985): eliminates states without a subtraction, so that even tiny
+// probabilities keep their relative accuracy.
+std::vector<double> stationary_law(Rows<const double> matrix) {
+  const int n = matrix.rows;
+  RowBuffer<double> copy(n, n);
+  const Rows<double> a = copy.view();
+  for (int i = 0; i < n; ++i) std::copy_n(matrix[i], n, a[i]);
+  for (int k = n - 1; k > 0; --k) {
+    double leaving = 0;
+    for (int j = 0; j < k; ++j) leaving += a[k][j];
+    if (!(leaving > 0)) return {};
+    for (int i = 0; i < k; ++i) {
+      a[i][k] /= leaving;
+      for (int j = 0; j < k; ++j) a[i][j] += a[i][k] * a[k][j];
+    }
+  }
+  std::vector<double> law(static_cast<std::size_t>(n));
+  law[0] = 1;
+  double sum = 1;
+  for (int k = 1; k < n; ++k) {
+    double& weight = law[static_cast<std::size_t>(k)];
+    for (int i = 0; i < k; ++i) weight += law[static_cast<std::size_t>(i)] * a[i][k];
+    sum += weight;
+  }
+  for (double& weight : law) weight /= sum;
+  return law;
+}
+
+Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
+  const Enumerable& exact = matrices_of(sampler);
+  const std::size_t n = table.size();
+  const std::span<const double> pi = table.probability();
+  const int phases = exact.phases(table.domain());
+  const RowBuffer<double> one(row(n), row(n));
+  RowBuffer<double> all, product;  // of the phases one after the other
+  std::vector<double> acceptance(n);
+  Conformance result;
+  for (int phase = 0; phase < phases; ++phase) {
+    exact.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(), acceptance);
+    check_kernel(one.view(), pi, result);
+    for (std::size_t x = 0; x < n; ++x) result.acceptance += pi[x] * acceptance[x] / phases;
+    if (phase == 0) {
+      all = RowBuffer<double>(row(n), row(n));
+      for (int i = 0; i < row(n); ++i) std::copy_n(one.view()[i], n, all.view()[i]);
+    } else {
+      product = RowBuffer<double>(row(n), row(n));
+      multiply(all.view(), one.view(), product.view());
+      std::swap(all, product);
+    }
+  }
+  result.irreducible = all_reached(all.view(), pi, false) && all_reached(all.view(), pi, true);
+  result.l1 = std::numeric_limits<double>::quiet_NaN();
+  if (!result.irreducible) return result;
+  result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
+  if (!result.stationary.empty()) result.l1 = l1(result.stationary, pi);
+  return result;
+}
 
 StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,
                       std::uint64_t steps, std::uint64_t seed) {

@@ -10,8 +10,6 @@
 namespace saltus {
 namespace {
 
-using Histogram = std::vector<std::uint64_t>;
-
 constexpr int kWordBits = 64;
 
 struct PackedRows {
@@ -65,10 +63,6 @@ bool two_level(Rows<const Symbol> rows) {
   return all <= 1;
 }
 
-double square(double x) {
-  return x * x;
-}
-
 }  // namespace
 
 MmdReference::MmdReference(Rows<const Symbol> y)
@@ -80,7 +74,7 @@ MmdReference::MmdReference(Rows<const Symbol> y)
     kernel_.push_back(std::exp(-static_cast<double>(differ) / y.cols));
   }
   packed_ = pack(y);
-  pairs_yy_ = within(y, packed_);
+  pairs_yy_ = over_pairs(y, packed_, y, packed_, true);
 }
 
 MmdReference::Packed MmdReference::pack(Rows<const Symbol> rows) const {
@@ -98,44 +92,29 @@ MmdReference::Packed MmdReference::pack(Rows<const Symbol> rows) const {
   return packed;
 }
 
-double MmdReference::sum(const Histogram& histogram) const {
+double MmdReference::over_pairs(Rows<const Symbol> x, const Packed& packed_x, Rows<const Symbol> y,
+                                const Packed& packed_y, bool later) const {
+  std::vector<std::uint64_t> histogram(kernel_.size());
+  const auto count_bits_of = chosen_count_bits();
+  for (int r = 0; r < x.rows; ++r) {
+    const int first = later ? r + 1 : 0;
+    if (!packed_x.empty() && !packed_y.empty()) {
+      const auto row = [&](const Packed& rows, int k) {
+        return rows.data() + static_cast<std::ptrdiff_t>(k) * words_;
+      };
+      count_bits_of(row(packed_x, r), {row(packed_y, first), y.rows - first}, words_,
+                    histogram.data());
+      continue;
+    }
+    for (int s = first; s < y.rows; ++s) {
+      ++histogram[static_cast<std::size_t>(differing(x[r], y[s], x.cols))];
+    }
+  }
   double total = 0;
   for (std::size_t differ = 0; differ < histogram.size(); ++differ) {
     total += static_cast<double>(histogram[differ]) * kernel_[differ];
   }
   return total;
-}
-
-double MmdReference::within(Rows<const Symbol> x, const Packed& packed) const {
-  Histogram histogram(kernel_.size());
-  const auto count_bits_of = chosen_count_bits();
-  for (int r = 0; r + 1 < x.rows; ++r) {
-    if (!packed.empty()) {
-      const std::uint64_t* row = packed.data() + static_cast<std::ptrdiff_t>(r) * words_;
-      count_bits_of(row, {row + words_, x.rows - r - 1}, words_, histogram.data());
-      continue;
-    }
-    for (int s = r + 1; s < x.rows; ++s) {
-      ++histogram[static_cast<std::size_t>(differing(x[r], x[s], x.cols))];
-    }
-  }
-  return sum(histogram);
-}
-
-double MmdReference::between(Rows<const Symbol> x, const Packed& packed) const {
-  Histogram histogram(kernel_.size());
-  const auto count_bits_of = chosen_count_bits();
-  for (int r = 0; r < x.rows; ++r) {
-    if (!packed.empty() && !packed_.empty()) {
-      const std::uint64_t* row = packed.data() + static_cast<std::ptrdiff_t>(r) * words_;
-      count_bits_of(row, {packed_.data(), count_}, words_, histogram.data());
-      continue;
-    }
-    for (int s = 0; s < count_; ++s) {
-      ++histogram[static_cast<std::size_t>(differing(x[r], y_.view()[s], x.cols))];
-    }
-  }
-  return sum(histogram);
 }
 
 Mmd MmdReference::squared(Rows<const Symbol> x) const {
@@ -147,9 +126,10 @@ Mmd MmdReference::squared(Rows<const Symbol> x) const {
   }
   const Packed packed = pack(x);
   const double m = x.rows, n = count_;
-  const double pairs_xx = within(x, packed), mean_xy = between(x, packed) / (m * n);
+  const double pairs_xx = over_pairs(x, packed, x, packed, true);
+  const double mean_xy = over_pairs(x, packed, y_.view(), packed_, false) / (m * n);
   // A row and itself: k = 1.
-  const double v = (m + 2 * pairs_xx) / square(m) + (n + 2 * pairs_yy_) / square(n) - 2 * mean_xy;
+  const double v = (m + 2 * pairs_xx) / (m * m) + (n + 2 * pairs_yy_) / (n * n) - 2 * mean_xy;
   const double u = pairs_xx / (m * (m - 1) / 2) + mean_kernel() - 2 * mean_xy;
   return {v, u};
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "diagnose/columns/column_reader.hpp"
-#include "diagnose/columns/held_columns.hpp"
 #include "diagnose/columns/passing_column.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"

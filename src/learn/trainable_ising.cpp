@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "diagnose/columns/normal_quantile.hpp"
+#include "diagnose/columns/ranks.hpp"
 #include "ops/gemm.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "diagnose/columns/lag_sums.hpp"
-#include "diagnose/columns/passing_bit_sums.hpp"
 #include "series.hpp"
 
 namespace saltus {

@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/columns/counted_values.hpp"
-#include "diagnose/columns/normal_quantile.hpp"
-#include "diagnose/columns/rank_normal.hpp"
+#include "diagnose/columns/ranks.hpp"
 #include "series.hpp"
 
 namespace saltus {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "diagnose/columns/column_reader.hpp"
-#include "diagnose/columns/held_columns.hpp"
 #include "level_draws.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/ess.hpp"

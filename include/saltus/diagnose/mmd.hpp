@@ -34,10 +34,9 @@ class MmdReference {
   // One bit per entry, for rows of 0 and 1; empty for others.
   using Packed = std::vector<std::uint64_t>;
   Packed pack(Rows<const Symbol> rows) const;
-  double sum(const std::vector<std::uint64_t>& histogram) const;
-  // Sums of k over pairs: of a row of x with a later one of x, and of a row of x with one of Y.
-  double within(Rows<const Symbol> x, const Packed& packed) const;
-  double between(Rows<const Symbol> x, const Packed& packed) const;
+  // The sum of k over pairs of a row of x and a row of y; `later`: only rows of y that stand later.
+  double over_pairs(Rows<const Symbol> x, const Packed& packed_x, Rows<const Symbol> y,
+                    const Packed& packed_y, bool later) const;
 
   RowBuffer<Symbol> y_;
   int count_;

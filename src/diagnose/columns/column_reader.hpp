@@ -1,4 +1,4 @@
-// Some columns of the draws in blocks of bounded size, each column contiguous.
+// Some columns of the draws, each contiguous: in blocks of bounded size, or whole.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/core/rows.hpp"
+#include "saltus/diagnose/chains.hpp"
 #include "saltus/run/draws.hpp"
 
 namespace saltus {
@@ -29,6 +30,26 @@ class ColumnReader {
   const Draws& draws_;
   std::vector<int> columns_;
   RowBuffer<Symbol> rows_, block_;
+};
+
+// Some columns held in memory, for what cannot be computed as they pass by.
+class HeldColumns {
+ public:
+  HeldColumns(const Draws& draws, const std::vector<int>& columns);
+
+  // Column i of the list as chains of level indices; refers to this object.
+  Chains chains(int i) const;
+
+ private:
+  std::size_t offset(int i, int chain) const {
+    const auto row = static_cast<std::size_t>(i) * static_cast<std::size_t>(chains_) +
+                     static_cast<std::size_t>(chain);
+    return row * length_;
+  }
+
+  std::size_t length_;
+  int chains_;
+  std::vector<Symbol> levels_;  // by column, chain and draw
 };
 
 }  // namespace saltus

@@ -6,8 +6,8 @@
 #include <functional>
 #include <numeric>
 
-#include "diagnose/columns/plain_rhat.hpp"
-#include "diagnose/columns/rank_normal.hpp"
+#include "diagnose/columns/ranks.hpp"
+#include "diagnose/columns/sequences.hpp"
 
 namespace saltus {
 namespace {

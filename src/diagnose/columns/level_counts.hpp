@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "diagnose/columns/counted_values.hpp"
+#include "diagnose/columns/ranks.hpp"
 #include "diagnose/columns/sequences.hpp"
 #include "saltus/core/rows.hpp"
 

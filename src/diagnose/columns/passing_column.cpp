@@ -6,10 +6,9 @@
 #include <numeric>
 #include <utility>
 
-#include "diagnose/columns/combined_ess.hpp"
 #include "diagnose/columns/lag_sums.hpp"
-#include "diagnose/columns/passing_bit_sums.hpp"
-#include "diagnose/columns/rank_normal.hpp"
+#include "diagnose/columns/passing_lag_sums.hpp"
+#include "diagnose/columns/ranks.hpp"
 
 namespace saltus {
 namespace {
@@ -73,16 +72,6 @@ void PassingColumn::answer_slow(const Chains& levels) {
   }
 }
 
-bool PassingColumn::open() const {
-  return std::any_of(questions_.begin(), questions_.end(),
-                     [](const Question& q) { return q.open(); });
-}
-
-bool PassingColumn::slow() const {
-  return std::any_of(questions_.begin(), questions_.end(),
-                     [](const Question& q) { return q.slow(); });
-}
-
 std::size_t PassingColumn::bytes_of_pass() const {
   constexpr std::size_t kBuffers = std::size_t{12} << 10;
   std::size_t bytes = 0;
@@ -131,15 +120,7 @@ std::size_t PassingColumn::ask_indicator(Symbol threshold) {
 }
 
 double PassingColumn::answer(std::optional<std::size_t> question) const {
-  return question ? *questions_[*question].ess : std::numeric_limits<double>::quiet_NaN();
-}
-
-double PassingColumn::ess_bulk() const {
-  return answer(bulk_);
-}
-
-double PassingColumn::ess_mean() const {
-  return answer(mean_);
+  return question ? *questions_[*question].ess : kNaN;
 }
 
 double PassingColumn::ess_tail() const {

@@ -2,6 +2,7 @@
 // memory: how often each level occurs, and effective sample sizes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -25,18 +26,18 @@ class PassingColumn {
   void end_pass();
 
   // Some size needs another pass.
-  bool open() const;
+  bool open() const { return std::ranges::any_of(questions_, &Question::open); }
   // Some size needs more lags than should be summed directly: answer_slow takes the whole column,
   // as chains of level indices.
-  bool slow() const;
+  bool slow() const { return std::ranges::any_of(questions_, &Question::slow); }
   void answer_slow(const Chains& levels);
   // What the next pass adds to the memory of the column, about.
   std::size_t bytes_of_pass() const;
 
   const LevelCounts& counts() const { return counts_; }
   // What ess.hpp defines, of a column that is neither open nor slow; the tail is NaN unless wanted.
-  double ess_bulk() const;
-  double ess_mean() const;
+  double ess_bulk() const { return answer(bulk_); }
+  double ess_mean() const { return answer(mean_); }
   double ess_tail() const;
 
  private:

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "saltus/core/rows.hpp"
@@ -46,19 +48,50 @@ class PassingLagSums {
 // Of centred scores: the score of level k is scores[k], and means[c] is the mean of sequence c.
 class PassingScoreSums final : public PassingLagSums {
  public:
-  PassingScoreSums(std::size_t length, std::vector<double> scores, std::vector<double> means);
+  PassingScoreSums(std::size_t length, std::vector<double> scores, std::vector<double> means)
+      : PassingLagSums(length), scores_(std::move(scores)), means_(std::move(means)) {}
   void add(std::span<const Symbol> x) override;
   void end_sequence() override;
   std::size_t most_lags() const override { return 256; }
 
  private:
   void reserve() override;
-  void release() override;
+  void release() override { buffer_ = {}; }
   void multiply(std::size_t starts);
 
   std::vector<double> scores_, means_;
   std::size_t sequence_ = 0, filled_ = 0;
   std::vector<double> buffer_;  // entries that wait for later factors, then new ones
+};
+
+// Of the indicator x <= threshold, centred in each sequence. For a quantity with two values that is
+// all there is: correlations do not depend on which two numbers they are.
+class PassingBitSums final : public PassingLagSums {
+ public:
+  PassingBitSums(std::size_t length, Symbol threshold)
+      : PassingLagSums(length), threshold_(threshold) {}
+  void add(std::span<const Symbol> x) override;
+  void end_sequence() override;
+  std::size_t most_lags() const override { return 2048; }
+
+ private:
+  void reserve() override;
+  void release() override { words_ = head_ = common_ = {}; }
+  void add_bit(bool bit);
+  void add_word(std::uint64_t word);
+  void multiply(std::size_t starts);
+  std::vector<std::uint64_t> ones_at_edges() const;
+  void add_centred_sums(const std::vector<std::uint64_t>& edges);
+  // How many words an entry and the one end() - 1 lags after it span at most, in any alignment.
+  std::size_t reach() const { return (end() + 63) / 64 + 1; }
+
+  Symbol threshold_;
+  std::uint64_t word_ = 0;  // the next word, of which `bits_` bits are there
+  unsigned bits_ = 0;
+  std::uint64_t ones_ = 0;             // in the sequence
+  std::vector<std::uint64_t> words_;   // those that wait for later factors, then new ones
+  std::vector<std::uint64_t> head_;    // the first words of the sequence
+  std::vector<std::uint64_t> common_;  // products of the sequence, by lag from first()
 };
 
 }  // namespace saltus

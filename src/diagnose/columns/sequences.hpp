@@ -51,4 +51,7 @@ struct SequenceMoments {
 };
 SequenceMoments moments_of(const Sequences& sequences);
 
+// sqrt(var_plus / W) of sequences with `length` draws each (see split_rhat).
+double plain_rhat(const SequenceMoments& moments, std::size_t length);
+
 }  // namespace saltus

@@ -1,14 +1,11 @@
-#include "saltus/diagnose/ess.hpp"
-
+// The diagnostics of one quantity along several chains.
 #include <cmath>
-#include <cstddef>
-#include <vector>
 
-#include "diagnose/columns/combined_ess.hpp"
-#include "diagnose/columns/counted_values.hpp"
 #include "diagnose/columns/lag_sums.hpp"
-#include "diagnose/columns/rank_normal.hpp"
-#include "diagnose/columns/sequences.hpp"
+#include "diagnose/columns/ranks.hpp"
+#include "saltus/diagnose/ess.hpp"
+#include "saltus/diagnose/mcse.hpp"
+#include "saltus/diagnose/rhat.hpp"
 
 namespace saltus {
 namespace {
@@ -25,6 +22,19 @@ double indicator_ess(const Chains& chains, double threshold) {
   return ess_of(changed(half_chains(chains), [threshold](std::span<double> x) {
     for (double& draw : x) draw = draw <= threshold ? 1 : 0;
   }));
+}
+
+double plain_rhat(const Sequences& sequences) {
+  return plain_rhat(moments_of(sequences), sequences.length);
+}
+
+// Of all draws together: the deviations from the chain means, and those of the chain means.
+double pooled_sd(const Chains& chains) {
+  const double n = static_cast<double>(chains.draws);
+  SequenceMoments moments = moments_of(whole_chains(chains));
+  centre(moments.means);
+  const double squares = moments.squares + n * sum_of_squares(moments.means);
+  return std::sqrt(squares / (n * chains.chains - 1));
 }
 
 }  // namespace
@@ -68,6 +78,28 @@ double ess_tail(const Chains& chains) {
 double ess_mean(const Chains& chains) {
   if (too_short(chains)) return kNaN;
   return ess_of(half_chains(chains));
+}
+
+double rhat(const Chains& chains) {
+  if (too_short(chains)) return kNaN;
+  const double median = count_values(whole_chains(chains)).median();
+  if (std::isnan(median)) return kNaN;  // some draw is not finite
+  const Sequences halves = half_chains(chains);
+  const Sequences folded = changed(halves, [median](std::span<double> x) {
+    for (double& draw : x) draw = std::abs(draw - median);
+  });
+  // fmax leaves out a NaN, that of a constant folded quantity.
+  return std::fmax(plain_rhat(rank_normalised(halves)), plain_rhat(rank_normalised(folded)));
+}
+
+double split_rhat(const Chains& chains) {
+  if (too_short(chains)) return kNaN;
+  return plain_rhat(half_chains(chains));
+}
+
+double mcse_mean(const Chains& chains) {
+  const double ess = ess_mean(chains);
+  return std::isnan(ess) ? ess : pooled_sd(chains) / std::sqrt(ess);
 }
 
 }  // namespace saltus
