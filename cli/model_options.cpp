@@ -20,8 +20,8 @@ std::string script_text(const ModelRequest& r) {
   if (r.domain.empty() || r.dim == 0 || (leveled && r.levels == 0)) {
     throw UsageError(
         r.model +
-        " is a script: say what its states are, with --dim N and --domain binary, "
-        "--domain spin, --domain ordered --levels S or --domain categorical --levels S");
+        " is a script: say what its states are, with --dim N and --domain binary, --domain spin, "
+        "--domain ordered --levels S or --domain categorical --levels S");
   }
   if (!leveled && r.levels != 0) {
     throw UsageError("--levels has no place beside --domain " + r.domain +

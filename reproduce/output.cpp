@@ -95,8 +95,8 @@ report::Table statements(const std::vector<const Row*>& rows) {
 
 report::Table other_numbers(const std::vector<const Row*>& rows) {
   report::Table table{
-      "Numbers that the paper does not give. ± is the standard error over seeds; "
-      "numbers without one are exact or of a single run.",
+      "Numbers that the paper does not give. ± is the standard error over seeds; numbers without "
+      "one are exact or of a single run.",
       {"Quantity", "Setting", "Ours", "±", "Note"},
       {},
       {}};

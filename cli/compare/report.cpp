@@ -224,9 +224,8 @@ void print_comparison(const CompareReport& report) {
   print_unranked(report);
   show(
       "\nESS: independent draws that would estimate the means of the coordinates as well, all "
-      "chains "
-      "together;\n+- one standard error. An evaluation is a gradient with its log p; log p alone "
-      "counts a half, a local\ndifference one part in the number of coordinates.\n");
+      "chains together;\n+- one standard error. An evaluation is a gradient with its log p; log p "
+      "alone counts a half, a local\ndifference one part in the number of coordinates.\n");
   if (report.outcome.exact)
     show("error: root mean square error of the means against the exact ones.\n");
   print_warnings(report);

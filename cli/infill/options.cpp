@@ -68,8 +68,8 @@ void InfillOptions::add_input() {
       ->check(finite_number(1e-9));
   command_
       .add_option("--model", c.model,
-                  "Folder with a BERT: config.json, vocab.txt, model.safetensors "
-                  "(default: the small one that comes with the program)")
+                  "Folder with a BERT: config.json, vocab.txt, model.safetensors (default: the "
+                  "small one that comes with the program)")
       ->type_name("DIR");
   command_.add_option("--device", device_, "Where the model is computed")
       ->capture_default_str()

@@ -113,11 +113,10 @@ class LearnEbm {
                              now.acceptance, now.changed));
     }
     if (const Validation* best = learning.best()) {
-      row("validation",
-          fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, {:.0f} of {} "
-                      "chains) after {} iterations",
-                      best->log_likelihood(), best->standard_error, best->ess,
-                      setup.plan.validation_chains, count(best->iteration)));
+      row("validation", fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
+                                    "{:.0f} of {} chains) after {} iterations",
+                                    best->log_likelihood(), best->standard_error, best->ess,
+                                    setup.plan.validation_chains, count(best->iteration)));
     }
     if (const std::string why = run_->doubts(); !why.empty()) row("warning", why);
     row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());

@@ -118,8 +118,8 @@ void add_verdict(const Draws& draws, const std::vector<CoordinateSummary>& all,
   }
   if (constant > 0) {
     page.paragraph(
-        fmt::format("{} of {} coordinates never changed, or have too few draws: they "
-                    "have neither ESS nor R-hat.",
+        fmt::format("{} of {} coordinates never changed, or have too few draws: they have neither "
+                    "ESS nor R-hat.",
                     with_commas(constant), with_commas(all.size())));
   }
 }

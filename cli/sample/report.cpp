@@ -89,8 +89,7 @@ void print_notes(const SampleResult& r) {
   if (!r.random_sampler) {
     show(
         "\nNote: {} moves its particles by a deterministic rule. They are not independent draws, "
-        "so "
-        "there is\nno effective sample size, and the law they approach is not exactly the "
+        "so there is\nno effective sample size, and the law they approach is not exactly the "
         "model's.\n",
         r.sampler);
   } else if (!r.exact_sampler) {

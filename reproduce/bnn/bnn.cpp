@@ -94,8 +94,8 @@ std::string note_of(const Standings& all, const Measured& m, std::optional<doubl
   std::string note;
   if (paper && m.sd > 0) {
     note = fmt::format(
-        "Our standard deviation over seeds is {:.4f}, and the paper's number is {:.1f} "
-        "of these away; the paper's own, 0.0003 to 0.0061, are not itemised.",
+        "Our standard deviation over seeds is {:.4f}, and the paper's number is {:.1f} of these "
+        "away; the paper's own, 0.0003 to 0.0061, are not itemised.",
         m.sd, std::abs(m.mean - *paper) / m.sd);
   } else if (paper) {
     note = "One seed does not tell whether the two agree.";
@@ -232,17 +232,15 @@ Plot plot_of(const Standings& all, const std::string& title, const char* y_label
 
 void add_curves(const Standings& all, Results& results) {
   const std::string& name = all.set.name;
-  Section section{
-      "The data set " + name,
-      {fmt::format(
-          "{} rows to sample from, {} to test, {} features; {} hidden units, so that there "
-          "are {} weights; {} chains.{}",
-          all.set.train.rows(), all.set.test.rows(), all.set.train.features, all.scale.hidden,
-          all.dim(), all.scale.chains, all.notes())},
-      {},
-      {},
-      {},
-      ""};
+  Section section{"The data set " + name,
+                  {fmt::format("{} rows to sample from, {} to test, {} features; {} hidden units, "
+                               "so that there are {} weights; {} chains.{}",
+                               all.set.train.rows(), all.set.test.rows(), all.set.train.features,
+                               all.scale.hidden, all.dim(), all.scale.chains, all.notes())},
+                  {},
+                  {},
+                  {},
+                  ""};
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.runs.empty(); });
   if (some) {
@@ -260,14 +258,13 @@ void add_findings(Context& context, const std::vector<Standings>& all, int missi
   if (context.quick()) {
     results.findings.push_back(
         "This is the quick version: smaller networks, fewer chains and steps. Its numbers cannot "
-        "be "
-        "compared with the paper's.");
+        "be compared with the paper's.");
   }
   if (missing > 0) {
-    results.findings.push_back(fmt::format(
-        "{} runs are missing, because time was up (--time). The same call with the same "
-        "--out goes on with them.",
-        missing));
+    results.findings.push_back(
+        fmt::format("{} runs are missing, because time was up (--time). The same call with the "
+                    "same --out goes on with them.",
+                    missing));
   }
   for (const Standings& s : all) {
     const auto best = std::max_element(

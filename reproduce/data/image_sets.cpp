@@ -53,8 +53,7 @@ ByteRows read_bytes(const fs::path& path, int count) {
   const std::uint64_t expected = std::uint64_t{kPixels} * static_cast<std::uint64_t>(count);
   if (file.size != expected) {
     throw DataError(
-        fmt::format("'{}' cannot be used: it has {} bytes where {} ({} x {} x {}) are "
-                    "expected.",
+        fmt::format("'{}' cannot be used: it has {} bytes where {} ({} x {} x {}) are expected.",
                     path.string(), file.size, expected, count, kSide, kSide));
   }
   ByteRows images{kPixels, std::vector<std::uint8_t>(expected)};

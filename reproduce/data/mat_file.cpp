@@ -75,10 +75,9 @@ void read_part(MatBytes& in, const Tag& tag, void* out) {
 Tag expect_part(MatBytes& in, std::uint32_t type, std::uint32_t most, const char* what) {
   const Tag tag = read_tag(in);
   if (tag.type != type || tag.size > most) {
-    in.refuse(
-        fmt::format("{} (type {}, at most {} bytes) are expected and type {} with {} bytes is "
-                    "there",
-                    what, type, most, tag.type, tag.size));
+    in.refuse(fmt::format(
+        "{} (type {}, at most {} bytes) are expected and type {} with {} bytes is there", what,
+        type, most, tag.type, tag.size));
   }
   return tag;
 }
@@ -151,8 +150,7 @@ std::vector<double> read_numbers(MatBytes& in, const Tag& tag) {
 MatArray read_matrix(MatBytes& in, MatrixHead head) {
   if (head.kind() < kFirstNumeric || head.kind() > kLastNumeric) {
     in.refuse(
-        fmt::format("the array '{}' is of class {}, where numbers (classes 6 to 15) are "
-                    "expected",
+        fmt::format("the array '{}' is of class {}, where numbers (classes 6 to 15) are expected",
                     head.name, head.kind()));
   }
   if (head.flags & kComplexFlag) {

@@ -52,10 +52,9 @@ RowBuffer<Symbol> read_states(const std::filesystem::path& path, const std::stri
     const std::span<Symbol> row = states.view().row(r);
     for (Symbol& x : row) {
       if (*value != 0 && *value != 1) {
-        throw DataError(
-            fmt::format("'{}' cannot be used: the array '{}' holds {} in row {}, where 0 or 1 is "
-                        "expected.",
-                        path.string(), name, *value, r));
+        throw DataError(fmt::format(
+            "'{}' cannot be used: the array '{}' holds {} in row {}, where 0 or 1 is expected.",
+            path.string(), name, *value, r));
       }
       x = *value++ != 0;
     }

@@ -16,8 +16,8 @@ std::vector<PublishedData> image_sets() {
         {"t10k-labels-idx1-ubyte", {10000}}}},
       {"static_mnist",
        "MNIST with every pixel drawn once as 0 or 1, 28 x 28",
-       "Published by Larochelle and Murray (2011), www.cs.toronto.edu/~larocheh/public/datasets/"
-       "binarized_mnist",
+       "Published by Larochelle and Murray (2011), "
+       "www.cs.toronto.edu/~larocheh/public/datasets/binarized_mnist",
        {{"binarized_mnist_train.amat", {50000, 784}},
         {"binarized_mnist_valid.amat", {10000, 784}},
         {"binarized_mnist_test.amat", {10000, 784}}}},

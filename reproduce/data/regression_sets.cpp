@@ -39,11 +39,11 @@ void check_set(const RegressionSet& set, const fs::path& path, const Expected& e
       set.train.features == expected.features) {
     return;
   }
-  throw DataError(fmt::format(
-      "'{}' cannot be used: it gives {} rows to learn from, {} to test and {} features, "
-      "where the published one gives {}, {} and {}.",
-      path.string(), set.train.rows(), set.test.rows(), set.train.features, expected.train,
-      expected.test, expected.features));
+  throw DataError(
+      fmt::format("'{}' cannot be used: it gives {} rows to learn from, {} to test and {} "
+                  "features, where the published one gives {}, {} and {}.",
+                  path.string(), set.train.rows(), set.test.rows(), set.train.features,
+                  expected.train, expected.test, expected.features));
 }
 
 RegressionSet load_compas(const fs::path& folder) {

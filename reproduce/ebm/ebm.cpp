@@ -82,11 +82,12 @@ std::string cut_of(const EbmRecord& record, const EbmProtocol& whole) {
         record.history.back().changed);
   }
   if (e.best_iteration < e.iterations) {
-    text += fmt::format("Evaluated are the parameters of iteration {}, of the best validation{}. ",
-                        e.best_iteration,
-                        higher_ones(record) ? " that counts: higher ones rest on one chain, or on "
-                                              "chains that hardly move"
-                                            : "");
+    text += fmt::format(
+        "Evaluated are the parameters of iteration {}, of the best validation{}. ",
+        e.best_iteration,
+        higher_ones(record)
+            ? " that counts: higher ones rest on one chain, or on chains that hardly move"
+            : "");
   }
   if (e.betas < whole.betas || e.chains < whole.chains) {
     text += fmt::format("Reduced: log Z from {} betas and {} chains instead of {} and {}. ",
@@ -162,8 +163,7 @@ Row likelihood_row(const EbmRecord& record, bool quick) {
   row.verdict = near ? Verdict::agrees : Verdict::differs;
   row.note += fmt::format(
       "They agree when the paper's number is within {} of the interval; it has no spread, and "
-      "comes "
-      "from the forward direction alone, which tends to be too high.",
+      "comes from the forward direction alone, which tends to be too high.",
       kTolerance);
   return row;
 }
@@ -178,11 +178,10 @@ void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, 
   if (record.evaluation) results.rows.push_back(likelihood_row(record, quick));
   if (const Validation* v = record.chosen()) {
     add("validation_log_likelihood", v->log_likelihood(),
-        fmt::format(
-            "Chosen from {}; at most so much: forward direction, {} betas, {} chains, weights "
-            "worth {:.0f} of them, acceptance {:.2f}.",
-            record.validations.size(), protocol.plan.validation_betas,
-            protocol.plan.validation_chains, v->ess, v->acceptance),
+        fmt::format("Chosen from {}; at most so much: forward direction, {} betas, {} chains, "
+                    "weights worth {:.0f} of them, acceptance {:.2f}.",
+                    record.validations.size(), protocol.plan.validation_betas,
+                    protocol.plan.validation_chains, v->ess, v->acceptance),
         {{"iteration", v->iteration}});
   }
   if (const auto& e = record.evaluation) {
@@ -300,16 +299,15 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
         "This is the quick version: a small network, few images, few iterations. It shows that all "
         "parts work; its numbers are not the paper's.");
   }
-  table.text.push_back(fmt::format(
-      "log p(x) = f(x) + log of independent pixels with the data's means. f is a residual network "
-      "of "
-      "{} blocks and {} channels, {} parameters. Batches of {}, as many of {} chains (Caltech: at "
-      "most 1000) making {} steps in an iteration, Adam at rate {} after {} iterations of warm-up, "
-      "{} iterations, average of the parameters with decay {}. A row that names another rate uses "
-      "that one.",
-      protocol.shape.blocks, protocol.shape.channels, parameter_count(protocol.shape), plan.batch,
-      plan.buffer, plan.steps, plan.rate, plan.rate_warmup, plan.iterations,
-      protocol.network.average_decay));
+  table.text.push_back(
+      fmt::format("log p(x) = f(x) + log of independent pixels with the data's means. f is a "
+                  "residual network of {} blocks and {} channels, {} parameters. Batches of {}, as "
+                  "many of {} chains (Caltech: at most 1000) making {} steps in an iteration, Adam "
+                  "at rate {} after {} iterations of warm-up, {} iterations, average of the "
+                  "parameters with decay {}. A row that names another rate uses that one.",
+                  protocol.shape.blocks, protocol.shape.channels, parameter_count(protocol.shape),
+                  plan.batch, plan.buffer, plan.steps, plan.rate, plan.rate_warmup, plan.iterations,
+                  protocol.network.average_decay));
   table.text.push_back(fmt::format(
       "The parameters with the best of the validations are evaluated. Validations come every {} "
       "iterations, on Caltech every {}, with {} betas and {} chains of the learning's own sampler; "

@@ -79,8 +79,8 @@ void add_boldness(Context& context, Results& results) {
             .x_label = "coordinates that a proposal changes",
             .y_label = "acceptance probability",
             .summary =
-                "DMALA from small to large step sizes, and GWG with 1, 2, 4 and 6 flips: at "
-                "the same boldness DMALA is accepted more often.",
+                "DMALA from small to large step sizes, and GWG with 1, 2, 4 and 6 flips: at the "
+                "same boldness DMALA is accepted more often.",
             .y_from = 0,
             .y_to = 1};
   plot.series = {{"DMALA", {}, {}, {}, {}, {}}, {"GWG", {}, {}, {}, {}, {}}};

@@ -109,8 +109,7 @@ void add_connectivity(Context& context, Results& results) {
       {"Varying connectivity",
        {"The paper does not state its values of a; these are 0.05 to 0.3. Step sizes stay at 0.4 "
         "(DMALA) and 0.2 (DULA). From a = 0.25 on the spins nearly all agree, and the error rests "
-        "on "
-        "rare visits to the other sign: a few seeds do not settle who is ahead there."},
+        "on rare visits to the other sign: a few seeds do not settle who is ahead there."},
        {plot},
        {},
        {},

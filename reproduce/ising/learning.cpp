@@ -238,10 +238,10 @@ void add_section(const Scale& scale, const std::vector<Standing>& all, const Tru
   Section section{"Learning the couplings", {}, {}, {}, {}, ""};
   const int n = scale.side * scale.side;
   if (quick) {
-    section.text.push_back(fmt::format(
-        "This is the quick version, on a lattice of {0} x {0} sites, smaller in all its numbers; "
-        "its errors are not the paper's, which belong to 25 x 25 sites.",
-        scale.side));
+    section.text.push_back(
+        fmt::format("This is the quick version, on a lattice of {0} x {0} sites, smaller in all "
+                    "its numbers; its errors are not the paper's, which belong to 25 x 25 sites.",
+                    scale.side));
   }
   section.text.push_back(fmt::format(
       "Data: {} samples of the {}x{} torus with J = 0.25 A, each after {} updates of single sites, "

@@ -219,15 +219,14 @@ Plot error_plot(const std::vector<Standing>& all, bool by_seconds) {
 }
 
 Plot ess_plot(const std::vector<Standing>& all) {
-  Plot plot{.title = "Effective sample size per second",
-            .kind = Plot::Kind::box,
-            .x_label = "sampler",
-            .y_label = "ESS per second of one core",
-            .log_y = true,
-            .summary =
-                "Boxes over the 25 sites of the first chain and all seeds, exact samplers "
-                "only.",
-            .wide = true};
+  Plot plot{
+      .title = "Effective sample size per second",
+      .kind = Plot::Kind::box,
+      .x_label = "sampler",
+      .y_label = "ESS per second of one core",
+      .log_y = true,
+      .summary = "Boxes over the 25 sites of the first chain and all seeds, exact samplers only.",
+      .wide = true};
   plot.series = {{"sites", {}, {}, {}, {}, {}}};
   for (const Standing& s : all) {
     if (!s.entrant.weighed) continue;
@@ -274,21 +273,19 @@ void add_race(Context& context, Results& results) {
   add_rows(all, results);
   Section section{"Nine samplers", {}, {}, {}, {}, ""};
   section.text = {
-      fmt::format(
-          "Two chains of {} steps for each of {} seeds, all samplers from the same states. "
-          "The error is that of each chain's and site's mean, exact mean {:.8f}; its natural "
-          "log is shown, without burn-in. Effective sample sizes are of the first chain, "
-          "first tenth dropped, by the rule of TensorFlow Probability.",
-          kSteps, context.seeds(), ising_mean(kA, kB)),
+      fmt::format("Two chains of {} steps for each of {} seeds, all samplers from the same states. "
+                  "The error is that of each chain's and site's mean, exact mean {:.8f}; its "
+                  "natural log is shown, without burn-in. Effective sample sizes are of the first "
+                  "chain, first tenth dropped, by the rule of TensorFlow Probability.",
+                  kSteps, context.seeds(), ising_mean(kA, kB)),
       fmt::format(
           "The paper gives no settings for RMALA and DSVGD on this model: RMALA runs with "
-          "temperature 0.1 and step size 0.001, and with its step size tuned ({:.3g}); DSVGD "
-          "moves the two chains as two particles. DSVGD is deterministic once started, and "
-          "DULA biased: neither has a place in the comparison of effective sample sizes.",
+          "temperature 0.1 and step size 0.001, and with its step size tuned ({:.3g}); DSVGD moves "
+          "the two chains as two particles. DSVGD is deterministic once started, and DULA biased: "
+          "neither has a place in the comparison of effective sample sizes.",
           find(all, "RMALA tuned").entrant.alpha),
       "GWG-1 and LB-1 are one kernel on this model, where the gradient gives exact differences: "
-      "with "
-      "the same seed they draw the same states, at different cost.",
+      "with the same seed they draw the same states, at different cost.",
       "The paper's times are those of PyTorch on an unnamed GPU, and do not carry over. Times here "
       "are processor seconds of one core, with the recording of the states."};
   section.plots = {error_plot(all, false), error_plot(all, true), ess_plot(all)};

@@ -98,8 +98,8 @@ void add_authors_row(const Standings& all, Results& results) {
   results.rows.push_back(
       {"log_mmd_less_authors_code", setting, 0.0, m.mean - code.log_mmd, error,
        verdict_if(std::abs(m.mean - code.log_mmd) <= 2 * error),
-       fmt::format("Ours, {:.2f} with sd {:.2f} over {} seeds, less that of the "
-                   "authors' code on the same RBM, {} with sd {} over {}.",
+       fmt::format("Ours, {:.2f} with sd {:.2f} over {} seeds, less that of the authors' code on "
+                   "the same RBM, {} with sd {} over {}.",
                    m.mean, m.sd, s.runs.size(), code.log_mmd, code.sd, code.runs)});
 }
 
@@ -116,16 +116,16 @@ void add_lead(const Standings& all, Results& results) {
     const bool lower = m.error && m.mean + 2 * *m.error < 0;
     Json setting = {{"rbm", all.machine().name}, {"sampler", kDmala}, {"less", other}};
     setting["steps"] = all.steps;
-    results.rows.push_back({"log_mmd_difference",
-                            setting,
-                            {},
-                            m.mean,
-                            m.error,
-                            m.error ? verdict_if(lower) : Verdict::not_published,
-                            !m.error ? "One seed does not tell who is ahead."
-                            : lower  ? "The paper: DMALA converges fastest."
-                                     : "The paper has DMALA lowest; over these seeds it is not "
-                                       "clearly so."});
+    results.rows.push_back(
+        {"log_mmd_difference",
+         setting,
+         {},
+         m.mean,
+         m.error,
+         m.error ? verdict_if(lower) : Verdict::not_published,
+         !m.error ? "One seed does not tell who is ahead."
+         : lower  ? "The paper: DMALA converges fastest."
+                  : "The paper has DMALA lowest; over these seeds it is not clearly so."});
   }
 }
 
@@ -204,18 +204,15 @@ Series curve(const Standing& s, bool by_seconds) {
 }
 
 Plot mmd_plot(const Standings& all, bool by_seconds) {
-  Plot plot{
-      .title = fmt::format("The {} RBM: log MMD against {}", all.machine().name,
-                           by_seconds ? "time" : "steps"),
-      .x_label = by_seconds ? "seconds of one core, 100 chains" : "steps",
-      .y_label = "log MMD",
-      .log_x = by_seconds,
-      .summary =
-          by_seconds
-              ? "The same curves against the time that each sampler took here."
-              : "Mean over seeds, with bands of one standard deviation. The two lines are the "
-                "floor, where perfect samples are.",
-      .wide = true};
+  Plot plot{.title = fmt::format("The {} RBM: log MMD against {}", all.machine().name,
+                                 by_seconds ? "time" : "steps"),
+            .x_label = by_seconds ? "seconds of one core, 100 chains" : "steps",
+            .y_label = "log MMD",
+            .log_x = by_seconds,
+            .summary = by_seconds ? "The same curves against the time that each sampler took here."
+                                  : "Mean over seeds, with bands of one standard deviation. The "
+                                    "two lines are the floor, where perfect samples are.",
+            .wide = true};
   double from = INFINITY, to = 0;
   for (const Standing& s : all.race.standings) {
     if (std::isinf(s.entrant.alpha)) continue;
@@ -258,15 +255,14 @@ std::string about(const Standings& all, const Context& context) {
           ? "The RBM of the data set rbm_reference, trained by the code that the paper's authors "
             "published, with that code's samples and its 100 starting states."
           : fmt::format(
-                "Trained here with seed {}: 784 visible and 500 hidden units, CD-10, Adam "
-                "with rate 0.001, batches of 100{}. Its 600 samples come from block-Gibbs "
-                "chains; chains start from independent bits with the data's means.",
+                "Trained here with seed {}: 784 visible and 500 hidden units, CD-10, Adam with "
+                "rate 0.001, batches of 100{}. Its 600 samples come from block-Gibbs chains; "
+                "chains start from independent bits with the data's means.",
                 context.seed(0),
                 machine.whole ? ", one epoch of MNIST" : ", shortened for --quick");
-  return origin + fmt::format(
-                      " {} chains of {} steps. The first 500 samples are the reference set "
-                      "Y.",
-                      Machine::kStart, all.steps);
+  return origin +
+         fmt::format(" {} chains of {} steps. The first 500 samples are the reference set Y.",
+                     Machine::kStart, all.steps);
 }
 
 void add_distances(Context& context, const Standings& all, Results& results) {
@@ -279,14 +275,12 @@ void add_distances(Context& context, const Standings& all, Results& results) {
       fmt::format("Six samplers on the {} RBM", all.machine().name), {}, {}, {}, {}, ""};
   section.text = {
       about(all, context),
-      fmt::format(
-          "Log MMD is the natural log of MMD^2 with the kernel exp(-(part of the pixels that "
-          "differ)), the V-statistic. It is not 0 for perfect samples but (1/100 + 1/500) (1 - E "
-          "k) on average, a log of {:.2f} here, and noisy: random splits of the samples have "
-          "{:.2f} "
-          "with a standard deviation of {:.2f}. A curve at this floor cannot be told from perfect "
-          "samples; below it is chance.",
-          all.floor.formula, all.floor.mean, all.floor.sd)};
+      fmt::format("Log MMD is the natural log of MMD^2 with the kernel exp(-(part of the pixels "
+                  "that differ)), the V-statistic. It is not 0 for perfect samples but (1/100 + "
+                  "1/500) (1 - E k) on average, a log of {:.2f} here, and noisy: random splits of "
+                  "the samples have {:.2f} with a standard deviation of {:.2f}. A curve at this "
+                  "floor cannot be told from perfect samples; below it is chance.",
+                  all.floor.formula, all.floor.mean, all.floor.sd)};
   section.plots = {mmd_plot(all, false), mmd_plot(all, true)};
   add_pictures(all, section);
   results.sections.push_back(std::move(section));
@@ -388,8 +382,8 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
             .y_label = "acceptance probability",
             .log_y = true,
             .summary =
-                "With it about half of the proposals are accepted throughout; without it "
-                "next to none, and fewer as the chains approach the model.",
+                "With it about half of the proposals are accepted throughout; without it next to "
+                "none, and fewer as the chains approach the model.",
             .wide = true};
   for (std::size_t k = 0; k < all.size(); ++k) {
     add_transient(all[k], results);
@@ -404,11 +398,10 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
       {"What the step-size term is for",
        {"Without the term |x' - x|^2 / (2 alpha) of the proposal, that is with an infinite alpha, "
         "all coordinates for which the gradient speaks move at once: about 160 of 784 over the "
-        "run, "
-        "and the Metropolis test turns them down. The curves are means over stretches of 100 steps "
-        "from "
-        "the start. In equilibrium (steps that begin at samples of the model) the acceptance "
-        "without the term is smaller by many orders of magnitude than over any stretch of these."},
+        "run, and the Metropolis test turns them down. The curves are means over stretches of 100 "
+        "steps from the start. In equilibrium (steps that begin at samples of the model) the "
+        "acceptance without the term is smaller by many orders of magnitude than over any stretch "
+        "of these."},
        {plot},
        {},
        {},
@@ -419,8 +412,8 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
 
 void add_times(const std::vector<Standings>& all, Results& results) {
   report::Table table{
-      "Seconds. Training and reference samples by the clock, on all threads; "
-      "samplers on one core, without the computation of MMD.",
+      "Seconds. Training and reference samples by the clock, on all threads; samplers on one core, "
+      "without the computation of MMD.",
       {"What", "RBM", "Seconds"},
       {},
       {}};
@@ -459,15 +452,14 @@ void add_findings(const std::vector<Standings>& all, Results& results) {
   for (const Standings& s : all) {
     const Standing& best = s.race.of(kDmala);
     const Measured m = best.log_mmd();
+    results.findings.push_back(
+        fmt::format("On the {} RBM DMALA is at log MMD {:.2f} after {} steps (standard deviation "
+                    "{:.2f} over {} seeds); perfect samples are at {:.2f} on average. Gibbs-1 is "
+                    "at {:.2f}, GWG-1 at {:.2f}.",
+                    s.machine().name, m.mean, s.steps, m.sd, best.runs.size(), s.floor.mean,
+                    s.race.of("Gibbs-1").log_mmd().mean, s.race.of("GWG-1").log_mmd().mean));
     results.findings.push_back(fmt::format(
-        "On the {} RBM DMALA is at log MMD {:.2f} after {} steps (standard deviation {:.2f} over "
-        "{} seeds); perfect samples are at {:.2f} on average. Gibbs-1 is at {:.2f}, GWG-1 at "
-        "{:.2f}.",
-        s.machine().name, m.mean, s.steps, m.sd, best.runs.size(), s.floor.mean,
-        s.race.of("Gibbs-1").log_mmd().mean, s.race.of("GWG-1").log_mmd().mean));
-    results.findings.push_back(fmt::format(
-        "There DMALA accepts {:.1f} % over all steps, and {:.2g} % without the step-size "
-        "term.",
+        "There DMALA accepts {:.1f} % over all steps, and {:.2g} % without the step-size term.",
         100 * acceptance_of(best, 0, s.steps).mean,
         100 * acceptance_of(s.race.of(kWithout), 0, s.steps).mean));
   }

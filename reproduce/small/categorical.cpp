@@ -245,8 +245,7 @@ Results run_categorical(Context& context) {
       "DULA at step size 0.1 has a tiny bias, and mixes so slowly that one chain of 50,000 steps "
       "shows frequencies far from its own stationary law. Its distance from the target is then "
       "noise, not bias: see the second eigenvalues, and the frequencies along many chains that "
-      "start in stationarity. The "
-      "model 'coupled' adds a table of interactions between the sites."};
+      "start in stationarity. The model 'coupled' adds a table of interactions between the sites."};
   exact_laws(context, results, section);
   add_frequencies(context, results, section);
   results.sections.push_back(std::move(section));

@@ -210,8 +210,8 @@ void judge(const Kernel& kernel, const Measured& m, std::uint64_t steps, Row& ro
       row.note = "Both coordinates are stuck, one of them because its probability is NaN.";
     } else {
       row.note =
-          "Coordinate 2 flips at every step, so that its time average is 0; it looks stuck "
-          "only where exp overflows.";
+          "Coordinate 2 flips at every step, so that its time average is 0; it looks stuck only "
+          "where exp overflows.";
     }
   }
 }
@@ -262,8 +262,8 @@ void even_times(const Quadratic& target, const std::vector<Kernel>& list, Result
             .y_label = "l1 distance",
             .log_x = true,
             .summary =
-                "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is "
-                "frozen or alternates; at 1.5, both.",
+                "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is frozen "
+                "or alternates; at 1.5, both.",
             .y_from = 0,
             .y_to = 2,
             .wide = true};
@@ -302,24 +302,21 @@ Results run_preconditioner(Context& context) {
       "preconditioner. With p = (1000, 0.001) and step size 1 both are exactly 0: two fair coins.",
       "Without a preconditioner no step size mixes. A small one freezes coordinate 1. A large one "
       "makes coordinate 2 flip at every step, with log-odds up to 2000: its time average is then "
-      "0, "
-      "and the error of the means looks excellent, although the chain only alternates. A program "
-      "that computes exp(2000)/(exp(2000) + 1) in single precision gets NaN, a comparison with NaN "
-      "is false, and the coordinate looks stuck at its start: this is where -0.34 'for any step "
-      "size' comes from. The second plot is the honest measure: the law of the state at even "
-      "times."};
+      "0, and the error of the means looks excellent, although the chain only alternates. A "
+      "program that computes exp(2000)/(exp(2000) + 1) in single precision gets NaN, a comparison "
+      "with NaN is false, and the coordinate looks stuck at its start: this is where -0.34 'for "
+      "any step size' comes from. The second plot is the honest measure: the law of the state at "
+      "even times."};
   add_flip_rows(list, results);
   log_rmse(context, target, list, results, section);
   even_times(target, list, results, section);
   results.sections.push_back(std::move(section));
   results.findings = {
       "The preconditioner does what the paper says, with the formula of its body (p = g); with "
-      "that "
-      "of its appendix (p = g^2) one coordinate is frozen.",
+      "that of its appendix (p = g^2) one coordinate is frozen.",
       "That plain DLP reaches -0.34 at any step size cannot hold: from step size 1 on, exact "
       "arithmetic makes a coordinate alternate, with a vanishing time average. It does not mix, "
-      "but "
-      "the error of the means does not show that."};
+      "but the error of the means does not show that."};
   return results;
 }
 

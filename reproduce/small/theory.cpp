@@ -196,13 +196,12 @@ void theorem_1(Context& context, Results& results) {
   section.text = {
       "On a log-quadratic target DULA is reversible with respect to pi(x) Z_alpha(x), with Z_alpha "
       "the normalizer of its proposal. The curve below is that law's exact distance from the "
-      "target, "
-      "for the 2 x 2 Ising model with coupling 0.1 and field 0.2; no chain is needed for it.",
+      "target, for the 2 x 2 Ising model with coupling 0.1 and field 0.2; no chain is needed for "
+      "it.",
       "The paper's text codes states as -1 and 1, its code as 0 and 1. A flip is four times as far "
       "in the former, so that a step size of 4 alpha there is one of alpha here: the two plots are "
       "one curve. The bound is printed with the distance 1, which is right on {0,1} only; on "
-      "{-1,1} "
-      "the bias falls like exp(-4/(2 alpha))."};
+      "{-1,1} the bias falls like exp(-4/(2 alpha))."};
   results.sections.push_back(std::move(section));
 }
 
@@ -315,8 +314,8 @@ void counterexamples(Results& results) {
          bound,
          {},
          l1 > bound ? Verdict::cannot_hold : Verdict::agrees,
-         fmt::format("The bias is {:.4g}, {:.3g} times the bound. The proof replaces "
-                     "exp(U(x)/2 - U(x')/2) by exp(U(x)), which needs U(x) + U(x') >= 0.",
+         fmt::format("The bias is {:.4g}, {:.3g} times the bound. The proof replaces exp(U(x)/2 - "
+                     "U(x')/2) by exp(U(x)), which needs U(x) + U(x') >= 0.",
                      l1, l1 / bound)});
     results.rows.push_back(
         {"corrected_bound", setting, {}, bits.corrected(), {}, Verdict::not_published, "Holds."});
@@ -327,8 +326,7 @@ void counterexamples(Results& results) {
       "constant to log p changes Z and nothing else, and a step of its proof needs U(x) + U(x') >= "
       "0. Four independent bits with log p = -3 (x1 + x2 + x3 + x4) at step size 0.05 exceed it, "
       "and the excess grows with the number of coordinates. It also needs 1 + alpha lambda_min >= "
-      "0 "
-      "(else the nearest state is not the one that matters) and a smallest distance of 1.",
+      "0 (else the nearest state is not the one that matters) and a smallest distance of 1.",
       "What does hold, with delta the smallest distance between states and 1 + alpha lambda_min >= "
       "0: the bias is at most 2 ((sum sqrt pi)^2 - 1) exp(-delta^2 (1/(2 alpha) + lambda_min/2)). "
       "The plot takes independent bits at step size 0.05, with the worst field from -6 to 2."};
@@ -401,10 +399,9 @@ void theorem_2(Results& results) {
   Section section{"Theorem 2: targets that are nearly log-quadratic", {}, {plot}, {}, {}, ""};
   section.text = {
       "One coordinate on {-1,1} with log p = x^2 + 0.1 x + 2 epsilon sin(pi x / 2). Its gradient "
-      "on "
-      "the two states does not depend on epsilon, so neither does DULA; the target does. The bias "
-      "falls with epsilon, as the paper says. Distances are those of {-1,1}; the paper states no "
-      "step size.",
+      "on the two states does not depend on epsilon, so neither does DULA; the target does. The "
+      "bias falls with epsilon, as the paper says. Distances are those of {-1,1}; the paper states "
+      "no step size.",
       "Theorem 2 asks that the gradient be within epsilon of a linear function on the states. Here "
       "that holds with epsilon = 0 for every target of the family, so that the theorem as stated "
       "would give the same bias to all of them. Its proof integrates the gradient along lines: the "
@@ -452,9 +449,9 @@ void theorem_3(Results& results) {
       {"Theorem 3: gradients from mini-batches",
        {"With a gradient that is off by sigma one way or the other, the expected proposal differs "
         "from the one with the true gradient by the numbers 'theorem3 l1' in the table. The "
-        "printed "
-        "bound holds. Its condition E[g_i] <= sigma^2 must read Var[g_i] <= sigma^2, and its proof "
-        "drops the factor 1/2 of the gradient: with it, sigma exp(-1/(2 alpha) + L/2) is a bound."},
+        "printed bound holds. Its condition E[g_i] <= sigma^2 must read Var[g_i] <= sigma^2, and "
+        "its proof drops the factor 1/2 of the gradient: with it, sigma exp(-1/(2 alpha) + L/2) is "
+        "a bound."},
        {},
        {},
        {},
@@ -469,8 +466,7 @@ Results run_theory(Context& context) {
       "The rate of Theorem 1 is right: the bias of DULA on a log-quadratic target falls like "
       "exp(-1/(2 alpha)). Its printed bound is not: four independent bits break it.",
       "Theorem 2's condition must be asked of a connected set, not of the states alone. Theorem "
-      "3's "
-      "bound holds."};
+      "3's bound holds."};
   context.progress("exact laws");
   theorem_1(context, results);
   demonstration(context, results);

@@ -132,8 +132,8 @@ void add_comparison_rows(const TextResults& all, bool quick, Results& results) {
     row.note =
         quality ? fmt::format("The statement is that the two are similar: at least {:g}.", kSimilar)
                 : fmt::format(
-                      "The statement is that the first is more diverse: the sign, "
-                      "by two standard errors. With BERT-large: {:+.2f}.",
+                      "The statement is that the first is more diverse: the sign, by two standard "
+                      "errors. With BERT-large: {:+.2f}.",
                       paper_difference(PaperModel::large, c));
     if (quality) {
       row.note += fmt::format(" With BERT-large: {:.3f}.", paper_difference(PaperModel::large, c));
@@ -152,8 +152,7 @@ std::string with_sd(const Measured& m) {
 report::Table table_of(const TextResults& all) {
   report::Table table{
       "In per cent; the rows of BERT-base and BERT-large are the paper's. \"Self, 2\" is the part "
-      "of "
-      "pairs of words that come once among the generated sentences, \"WT103, 2\" and \"TBC, 2\" "
+      "of pairs of words that come once among the generated sentences, \"WT103, 2\" and \"TBC, 2\" "
       "of those that a corpus does not have; 3: of three words. Diverse sentences have a low "
       "self-BLEU and many of these; sentences like those of the corpora have a high BLEU. U is the "
       "mean of the kept sentences: the larger, the better for the model. ± is one standard "
@@ -215,14 +214,13 @@ Plot bars_of(const TextResults& all, const Measure& measure, const std::string& 
 }
 
 void add_table(const TextResults& all, Results& results) {
-  Section section{
-      "Diversity and quality",
-      {"A gap is filled by one piece of the vocabulary that is a whole word: no special "
-       "token, and no piece that continues a word."},
-      {},
-      {table_of(all)},
-      {},
-      ""};
+  Section section{"Diversity and quality",
+                  {"A gap is filled by one piece of the vocabulary that is a whole word: no "
+                   "special token, and no piece that continues a word."},
+                  {},
+                  {table_of(all)},
+                  {},
+                  ""};
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.empty(); });
   if (some) {
@@ -371,18 +369,18 @@ void add_findings(const TextResults& all, bool quick, Results& results) {
       model ? fmt::format("The model, {}, has the dimensions of {}.", model_text(all),
                           name_of(*model))
             : fmt::format("The model is {}, not BERT-base or BERT-large: the numbers cannot be "
-                          "compared with the paper's one by one. What can be tested is the "
-                          "paper's ordering of the samplers.",
+                          "compared with the paper's one by one. What can be tested is the paper's "
+                          "ordering of the samplers.",
                           model_text(all)));
   if (quick) {
     results.findings.push_back(
         "This is the quick version: few sentences, few chains and steps, too few for a verdict.");
   }
   if (all.missing > 0) {
-    results.findings.push_back(fmt::format(
-        "{} cells (a sentence, a sampler and a seed each) are missing, because time was up "
-        "(--time). The same call with the same --out goes on with them.",
-        all.missing));
+    results.findings.push_back(
+        fmt::format("{} cells (a sentence, a sampler and a seed each) are missing, because time "
+                    "was up (--time). The same call with the same --out goes on with them.",
+                    all.missing));
   }
   if (all.sweep.chosen) {
     results.findings.push_back(
