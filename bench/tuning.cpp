@@ -198,6 +198,7 @@ int main(int argc, char** argv) {
     std::unique_ptr<Target> (*make)();
     std::uint64_t steps;
   } models[] = {
+      {"lattice-2", [] { return bench::lattice(2); }, 20000},
       {"lattice-5", [] { return bench::lattice(5); }, 8000},
       {"lattice-32", [] { return bench::lattice(32); }, 2000},
       {"graph-300", [] { return bench::random_graph(300, 6); }, 3000},
