@@ -6,80 +6,90 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <vector>
 
-#include "io/bytes/inflate.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kGzipBlock = std::size_t{1} << 18;
+constexpr std::uint64_t kPackedBlock = std::uint64_t{1} << 18;
 constexpr std::array<unsigned char, 2> kGzipMagic = {0x1f, 0x8b};
+// Deflate packs at most 1032 bytes into one.
+constexpr std::uint64_t kMaxRatio = 1032;
+// Window sizes that tell zlib of a gzip header and trailer, and of a bare stream as ZIP has it.
+constexpr int kGzipStream = 16 + MAX_WBITS, kBareStream = -MAX_WBITS;
 
-bool is_gzip(const InputFile& file) {
-  std::array<unsigned char, 2> start = {};
-  if (file.size() < start.size()) return false;
-  file.read(0, start.data(), start.size());
-  return start == kGzipMagic;
+[[noreturn]] void damaged(const FileRange& range, const std::string& name) {
+  throw DataError(
+      fmt::format("'{}' is damaged: the content of its member '{}' does not match its checksum.",
+                  range.file->name(), name));
 }
 
-// Unpacks the members of a gzip file one after the other; zlib checks their sums and sizes.
-class Unpacker {
- public:
-  explicit Unpacker(const InputFile& file) : file_(file), block_(kGzipBlock), plain_(kGzipBlock) {
-    // 16: a gzip header is expected and its trailer checked.
-    if (::inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-  }
-  ~Unpacker() { ::inflateEnd(&stream_); }
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
+// Refuses what could only be meant to fill a disk: more than a gibibyte, and more than a hundred
+// times the packed size.
+void check_unpacked(const FileRange& packed, std::uint64_t unpacked) {
+  constexpr std::uint64_t kAlways = std::uint64_t{1} << 30, kTimes = 100;
+  if (unpacked <= kAlways || unpacked / kTimes <= packed.size) return;
+  throw DataError(fmt::format(
+      "'{}' unpacks to more than 1 GiB and {} times its size; if that is meant, unpack it first.",
+      packed.file->name(), kTimes));
+}
 
-  void unpack(OutputFile& out) {
-    do {
-      unpack_member(out);
-      feed();
-      if (stream_.avail_in > 0 && *stream_.next_in != kGzipMagic[0]) {
-        damaged("the packed content has ended and other bytes follow");
-      }
-      ::inflateReset(&stream_);
-    } while (stream_.avail_in > 0);
+class Inflater {
+ public:
+  Inflater(const FileRange& packed, int window)
+      : packed_(packed), block_(kPackedBlock), plain_(kPackedBlock) {
+    if (::inflateInit2(&stream_, window) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { ::inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Unpacks some bytes, which are in plain() then, and returns what zlib answers. It makes no
+  // progress where the packed bytes end before their stream does: that is Z_BUF_ERROR.
+  int next() {
+    feed();
+    stream_.next_out = plain_.data();
+    stream_.avail_out = static_cast<uInt>(plain_.size());
+    return ::inflate(&stream_, Z_NO_FLUSH);
+  }
+  std::span<const unsigned char> plain() const {
+    return std::span(plain_).first(plain_.size() - stream_.avail_out);
+  }
+
+  // Begins another stream of a gzip file behind the last one; false at the end of the file.
+  bool next_member() {
+    feed();
+    if (stream_.avail_in > 0 && *stream_.next_in != kGzipMagic[0]) {
+      refuse("the packed content has ended and other bytes follow");
+    }
+    ::inflateReset(&stream_);
+    return stream_.avail_in > 0;
+  }
+  // Throws DataError unless `state` is an answer to sound bytes of a gzip file.
+  void check(int state) const {
+    if (state == Z_BUF_ERROR) refuse("it ends too early");
+    if (state == Z_OK || state == Z_STREAM_END) return;
+    refuse(fmt::format("zlib finds '{}'", stream_.msg ? stream_.msg : "an error"));
   }
 
  private:
-  void unpack_member(OutputFile& out) {
-    int state = Z_OK;
-    while (state != Z_STREAM_END) {
-      feed();
-      stream_.next_out = plain_.data();
-      stream_.avail_out = static_cast<uInt>(plain_.size());
-      state = ::inflate(&stream_, Z_NO_FLUSH);
-      out.append(plain_.data(), plain_.size() - stream_.avail_out);
-      check_unpacked(file_.name(), file_.size(), out.position());
-      // No progress: the file ends before its stream does.
-      if (state == Z_BUF_ERROR) damaged("it ends too early");
-      if (state != Z_OK && state != Z_STREAM_END) {
-        damaged(fmt::format("zlib finds '{}'", stream_.msg ? stream_.msg : "an error"));
-      }
-    }
-  }
-
   void feed() {
     if (stream_.avail_in > 0) return;
-    const auto n =
-        static_cast<std::size_t>(std::min<std::uint64_t>(kGzipBlock, file_.size() - read_));
-    file_.read(read_, block_.data(), n);
+    const auto n = static_cast<std::size_t>(std::min(kPackedBlock, packed_.size - read_));
+    packed_.read(read_, block_.data(), n);
     read_ += n;
     stream_.next_in = block_.data();
     stream_.avail_in = static_cast<uInt>(n);
   }
-
-  [[noreturn]] void damaged(const std::string& why) const {
-    throw DataError(fmt::format("'{}' is not a sound gzip file: at byte {}: {}.", file_.name(),
-                                read_ - stream_.avail_in, why));
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DataError(fmt::format("'{}' is not a sound gzip file: at byte {}: {}.",
+                                packed_.file->name(), read_ - stream_.avail_in, why));
   }
 
-  const InputFile& file_;
+  const FileRange& packed_;
   std::vector<unsigned char> block_, plain_;
   z_stream stream_ = {};
   std::uint64_t read_ = 0;
@@ -88,10 +98,51 @@ class Unpacker {
 }  // namespace
 
 FileRange open_maybe_packed(const std::filesystem::path& path) {
-  auto file = std::make_shared<const InputFile>(path);
-  if (!is_gzip(*file)) return {file, 0, file->size()};
+  const auto file = std::make_shared<const InputFile>(path);
+  const FileRange all{file, 0, file->size()};
+  std::array<unsigned char, 2> start = {};
+  if (all.size >= start.size()) all.read(0, start.data(), start.size());
+  if (start != kGzipMagic) return all;
   OutputFile out = OutputFile::unnamed(path.string() + ", unpacked");
-  Unpacker(*file).unpack(out);
+  Inflater inflater(all, kGzipStream);
+  do {
+    for (int state = Z_OK; state != Z_STREAM_END;) {
+      state = inflater.next();
+      out.append(inflater.plain().data(), inflater.plain().size());
+      check_unpacked(all, out.position());
+      inflater.check(state);
+    }
+  } while (inflater.next_member());
+  return out.reopen();
+}
+
+void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& name) {
+  std::vector<unsigned char> block(kPackedBlock);
+  uLong sum = 0;
+  for (std::uint64_t at = 0; at < bytes.size; at += block.size()) {
+    block.resize(std::min(kPackedBlock, bytes.size - at));
+    bytes.read(at, block.data(), block.size());
+    sum = ::crc32_z(sum, block.data(), block.size());
+  }
+  if (sum != crc) damaged(bytes, name);
+}
+
+FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint32_t crc,
+                          const std::string& name) {
+  if (size / kMaxRatio > packed.size) damaged(packed, name);
+  check_unpacked(packed, size);
+  OutputFile out = OutputFile::unnamed(packed.file->name());
+  Inflater inflater(packed, kBareStream);
+  uLong sum = 0;
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    state = inflater.next();
+    const std::span<const unsigned char> plain = inflater.plain();
+    const bool sound = state == Z_OK || state == Z_STREAM_END;
+    if (!sound || plain.size() > size - out.position()) damaged(packed, name);
+    sum = ::crc32_z(sum, plain.data(), plain.size());
+    out.append(plain.data(), plain.size());
+  }
+  if (out.position() != size || sum != crc) damaged(packed, name);
   return out.reopen();
 }
 

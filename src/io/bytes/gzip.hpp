@@ -1,7 +1,9 @@
-// Files that may be packed by gzip, whatever they hold.
+// Bytes packed by zlib: files that may be packed by gzip, and members of ZIP archives.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "io/bytes/byte_file.hpp"
 
@@ -10,5 +12,14 @@ namespace saltus {
 // The content of a file. When it begins as gzip files do, it is unpacked to a file without a name,
 // which messages call "PATH, unpacked". Throws FileError and DataError.
 FileRange open_maybe_packed(const std::filesystem::path& path);
+
+// Throws DataError when the bytes of a ZIP member do not have the sum `crc`; `name` is the
+// member's.
+void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& name);
+
+// Inflates a ZIP member to a file without a name. Throws DataError when the result does not have
+// the size and the sum given.
+FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint32_t crc,
+                          const std::string& name);
 
 }  // namespace saltus

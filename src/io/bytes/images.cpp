@@ -1,8 +1,12 @@
 #include "saltus/io/images.hpp"
 
 #include <fmt/format.h>
+#ifdef SALTUS_HAVE_PNG
+#include <png.h>
+#endif
 
 #include <algorithm>
+#include <cassert>
 
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/png.hpp"
@@ -75,6 +79,40 @@ void write_file(const std::filesystem::path& path, const std::vector<std::byte>&
 }
 
 }  // namespace
+
+#ifdef SALTUS_HAVE_PNG
+
+bool can_write_png() {
+  return true;
+}
+
+std::vector<std::byte> encode_png(std::span<const std::uint8_t> pixels, int width, int height) {
+  assert(pixels.size() == static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(width);
+  image.height = static_cast<png_uint_32>(height);
+  image.format = PNG_FORMAT_GRAY;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::vector<std::byte> png(size);
+  if (!png_image_write_to_memory(&image, png.data(), &size, 0, pixels.data(), width, nullptr)) {
+    throw UsageError("libpng cannot make this image: " + std::string(image.message));
+  }
+  png.resize(size);
+  return png;
+}
+
+#else
+
+bool can_write_png() {
+  return false;
+}
+
+std::vector<std::byte> encode_png(std::span<const std::uint8_t>, int, int) {
+  throw UsageError("this saltus was built without PNG");
+}
+
+#endif
 
 std::vector<std::byte> png_grid(Rows<const Symbol> images, const ImageGrid& grid, int levels) {
   if (levels < 2) throw UsageError("an image needs at least 2 levels");

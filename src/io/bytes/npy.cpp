@@ -8,8 +8,12 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "saltus/core/error.hpp"
 
@@ -18,36 +22,29 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
-struct TypeName {
-  NpyType type;
-  const char* descr;
-  std::size_t bytes;
-};
-constexpr std::array<TypeName, 10> kTypes = {{{NpyType::u1, "|u1", 1},
-                                              {NpyType::u2, "<u2", 2},
-                                              {NpyType::u4, "<u4", 4},
-                                              {NpyType::u8, "<u8", 8},
-                                              {NpyType::i1, "|i1", 1},
-                                              {NpyType::i2, "<i2", 2},
-                                              {NpyType::i4, "<i4", 4},
-                                              {NpyType::i8, "<i8", 8},
-                                              {NpyType::f4, "<f4", 4},
-                                              {NpyType::f8, "<f8", 8}}};
+// By NpyType.
+using Types = std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t,
+                         std::int16_t, std::int32_t, std::int64_t, float, double>;
+constexpr std::array<std::string_view, std::tuple_size_v<Types>> kTypeNames = {
+    "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"};
+
+// Calls f with a number of the type.
+template <class F>
+void with_type(NpyType type, const F& f) {
+  const auto call = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((static_cast<std::size_t>(type) == I ? f(std::tuple_element_t<I, Types>{}) : void()), ...);
+  };
+  call(std::make_index_sequence<std::tuple_size_v<Types>>());
+}
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
 constexpr std::size_t kMaxDimensions = 32;  // as many as NumPy has
 
-[[noreturn]] void refuse(const FileRange& file, const std::string& name, const std::string& why) {
-  throw DataError(
-      fmt::format("'{}' cannot be used: its array '{}' {}.", file.file->name(), name, why));
-}
-
 // Reads the Python literal in a header: a dictionary with a string, a bool and a tuple of integers.
 class HeaderText {
  public:
-  HeaderText(const FileRange& file, const std::string& name, std::string_view text)
-      : file_(file), name_(name), rest_(text) {}
+  HeaderText(const NpyArray& array, std::string_view text) : array_(array), rest_(text) {}
 
   bool accept(std::string_view token) {
     skip_spaces();
@@ -76,7 +73,7 @@ class HeaderText {
     std::vector<std::uint64_t> values;
     expect("(");
     while (!accept(")")) {
-      if (values.size() == kMaxDimensions) refuse(file_, name_, "has more than 32 dimensions");
+      if (values.size() == kMaxDimensions) array_.refuse("has more than 32 dimensions");
       values.push_back(integer());
       if (!accept(",")) {
         expect(")");
@@ -89,14 +86,14 @@ class HeaderText {
     skip_spaces();
     if (!rest_.empty()) malformed();
   }
-  [[noreturn]] void malformed() const { refuse(file_, name_, "has a malformed header"); }
+  [[noreturn]] void malformed() const { array_.refuse("has a malformed header"); }
 
  private:
   std::uint64_t integer() {
     skip_spaces();
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error == std::errc::result_out_of_range) refuse(file_, name_, "has an impossible shape");
+    if (error == std::errc::result_out_of_range) array_.refuse("has an impossible shape");
     if (error != std::errc()) malformed();
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     return value;
@@ -107,8 +104,7 @@ class HeaderText {
     }
   }
 
-  const FileRange& file_;
-  const std::string& name_;
+  const NpyArray& array_;
   std::string_view rest_;
 };
 
@@ -118,15 +114,14 @@ struct HeaderFields {
   std::optional<std::vector<std::uint64_t>> shape;
 };
 
-HeaderFields read_fields(const FileRange& file, const std::string& name, HeaderText& text) {
+HeaderFields read_fields(const NpyArray& array, HeaderText& text) {
   HeaderFields fields;
   text.expect("{");
   while (!text.accept("}")) {
     const std::string key = text.string();
     text.expect(":");
     if (key == "descr" && !fields.descr) {
-      if (text.accept("["))
-        refuse(file, name, "is a structured array where plain numbers are needed");
+      if (text.accept("[")) array.refuse("is a structured array where plain numbers are needed");
       fields.descr = text.string();
     } else if (key == "fortran_order" && !fields.fortran) {
       fields.fortran = text.boolean();
@@ -144,15 +139,14 @@ HeaderFields read_fields(const FileRange& file, const std::string& name, HeaderT
   return fields;
 }
 
-NpyType type_of(const FileRange& file, const std::string& name, const std::string& descr) {
+NpyType type_of(const NpyArray& array, const std::string& descr) {
   if (descr == "|b1") return NpyType::u1;  // true and false are bytes 1 and 0
-  for (const TypeName& t : kTypes) {
-    if (descr == t.descr) return t.type;
-  }
-  refuse(file, name,
-         fmt::format("is of type '{}' where integers or floating-point numbers of at most 8 bytes "
-                     "in little-endian order are needed",
-                     descr.substr(0, 40)));
+  const auto found = std::ranges::find(kTypeNames, descr);
+  if (found != kTypeNames.end()) return static_cast<NpyType>(found - kTypeNames.begin());
+  array.refuse(
+      fmt::format("is of type '{}' where integers or floating-point numbers of at most 8 bytes "
+                  "in little-endian order are needed",
+                  descr.substr(0, 40)));
 }
 
 // The text between the fixed part of the header and the numbers, and where the numbers start.
@@ -161,18 +155,18 @@ struct Preamble {
   std::uint64_t data_at;
 };
 
-Preamble read_preamble(const FileRange& file, const std::string& name) {
+Preamble read_preamble(const NpyArray& array) {
+  const FileRange& file = array.data;
   std::array<unsigned char, 12> fixed = {};
-  if (file.size < 10) refuse(file, name, "is too short for a NumPy array");
+  if (file.size < 10) array.refuse("is too short for a NumPy array");
   file.read(0, fixed.data(), std::min<std::size_t>(fixed.size(), file.size));
   if (std::memcmp(fixed.data(), kNpyMagic.data(), kNpyMagic.size()) != 0) {
-    refuse(file, name, "is no NumPy array");
+    array.refuse("is no NumPy array");
   }
   const int version = fixed[6];
   if ((version != 1 && version != 2) || fixed[7] != 0) {
-    refuse(file, name,
-           fmt::format("is in version {}.{} of the NumPy format where 1.0 and 2.0 are known",
-                       version, fixed[7]));
+    array.refuse(fmt::format("is in version {}.{} of the NumPy format where 1.0 and 2.0 are known",
+                             version, fixed[7]));
   }
   const std::size_t start = version == 1 ? 10 : 12;
   std::size_t length = fixed[8] | static_cast<std::size_t>(fixed[9]) << 8;
@@ -180,7 +174,7 @@ Preamble read_preamble(const FileRange& file, const std::string& name) {
     length |= static_cast<std::size_t>(fixed[10]) << 16 | static_cast<std::size_t>(fixed[11]) << 24;
   }
   if (length > kMaxHeader || start > file.size || length > file.size - start) {
-    refuse(file, name, "has a header that is longer than the array");
+    array.refuse("has a header that is longer than the array");
   }
   std::string text(length, '\0');
   file.read(start, text.data(), length);
@@ -205,58 +199,19 @@ void convert(const NpyArray& array, const char* bytes, std::span<To> out) {
                   !std::is_same_v<From, std::uint16_t>) {
       // A comparison that a NaN fails as well.
       if (!(value >= From{0} && static_cast<double>(value) <= 65535.0)) {
-        refuse(array.data, array.name,
-               fmt::format("holds {} where an index between 0 and 65535 is needed", value));
+        array.refuse(fmt::format("holds {} where an index between 0 and 65535 is needed", value));
       }
     }
     out[i] = static_cast<To>(value);
   }
 }
 
-template <class To>
-void convert_from(const NpyArray& array, const char* bytes, std::span<To> out) {
-  switch (array.type) {
-    case NpyType::u1:
-      return convert<std::uint8_t>(array, bytes, out);
-    case NpyType::u2:
-      return convert<std::uint16_t>(array, bytes, out);
-    case NpyType::u4:
-      return convert<std::uint32_t>(array, bytes, out);
-    case NpyType::u8:
-      return convert<std::uint64_t>(array, bytes, out);
-    case NpyType::i1:
-      return convert<std::int8_t>(array, bytes, out);
-    case NpyType::i2:
-      return convert<std::int16_t>(array, bytes, out);
-    case NpyType::i4:
-      return convert<std::int32_t>(array, bytes, out);
-    case NpyType::i8:
-      return convert<std::int64_t>(array, bytes, out);
-    case NpyType::f4:
-      return convert<float>(array, bytes, out);
-    case NpyType::f8:
-      return convert<double>(array, bytes, out);
-  }
-}
-
-template <class To>
-void read_as(const NpyArray& array, std::uint64_t first, std::span<To> out) {
-  const std::size_t item = item_size(array.type);
-  const std::size_t block = std::min<std::size_t>(out.size(), (std::size_t{1} << 18) / item);
-  std::vector<char> bytes(block * item);
-  while (!out.empty()) {
-    const std::size_t n = std::min(block, out.size());
-    array.data.read(first * item, bytes.data(), n * item);
-    convert_from(array, bytes.data(), out.first(n));
-    out = out.subspan(n);
-    first += n;
-  }
-}
-
 }  // namespace
 
 std::size_t item_size(NpyType type) {
-  return kTypes[static_cast<std::size_t>(type)].bytes;
+  std::size_t bytes = 0;
+  with_type(type, [&](auto number) { bytes = sizeof(number); });
+  return bytes;
 }
 
 bool is_integer(NpyType type) {
@@ -269,7 +224,7 @@ std::string npy_header(NpyType type, std::span<const std::uint64_t> shape) {
   // Python writes a tuple of one as (n,) and longer ones without the last comma.
   if (!shape.empty()) dims.resize(dims.size() - (shape.size() == 1 ? 1 : 2));
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 kTypes[static_cast<std::size_t>(type)].descr, dims);
+                                 kTypeNames[static_cast<std::size_t>(type)], dims);
   // NumPy wants the numbers to start at a multiple of 64 bytes, behind a line end.
   while ((10 + text.size() + 1) % 64 != 0) text += ' ';
   text += '\n';
@@ -280,36 +235,63 @@ std::string npy_header(NpyType type, std::span<const std::uint64_t> shape) {
 }
 
 NpyArray parse_npy(const FileRange& file, const std::string& name) {
-  const Preamble preamble = read_preamble(file, name);
-  HeaderText text(file, name, preamble.text);
-  const HeaderFields fields = read_fields(file, name, text);
+  NpyArray array{name, NpyType::u1, {}, file};
+  const Preamble preamble = read_preamble(array);
+  HeaderText text(array, preamble.text);
+  const HeaderFields fields = read_fields(array, text);
   if (!fields.descr || !fields.fortran || !fields.shape) text.malformed();
-  const NpyType type = type_of(file, name, *fields.descr);
+  array.type = type_of(array, *fields.descr);
+  array.shape = *fields.shape;
   // With fewer than two dimensions both orders are the same.
-  if (*fields.fortran && fields.shape->size() > 1) {
-    refuse(file, name, "is saved in Fortran order; save np.ascontiguousarray(...) of it instead");
+  if (*fields.fortran && array.shape.size() > 1) {
+    array.refuse("is saved in Fortran order; save np.ascontiguousarray(...) of it instead");
   }
-  const std::optional<std::uint64_t> bytes = byte_count(*fields.shape, item_size(type));
+  const std::optional<std::uint64_t> bytes = byte_count(array.shape, item_size(array.type));
   if (!bytes || *bytes > file.size - preamble.data_at) {
-    refuse(file, name, "is shorter than its shape says");
+    array.refuse("is shorter than its shape says");
   }
-  return {name, type, *fields.shape, file.from(preamble.data_at)};
+  array.data = file.from(preamble.data_at);
+  return array;
 }
 
 std::uint64_t NpyArray::count() const {
-  std::uint64_t n = 1;
-  for (const std::uint64_t extent : shape) n *= extent;
-  return n;
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-void NpyArray::read(std::uint64_t first, std::span<Symbol> out) const {
-  read_as(*this, first, out);
+void NpyArray::refuse(const std::string& why) const {
+  throw DataError(
+      fmt::format("'{}' cannot be used: its array '{}' {}.", data.file->name(), name, why));
 }
-void NpyArray::read(std::uint64_t first, std::span<float> out) const {
-  read_as(*this, first, out);
+
+template <class T>
+void NpyArray::read(std::uint64_t first, std::span<T> out) const {
+  const std::size_t item = item_size(type);
+  const std::size_t block = std::min<std::size_t>(out.size(), (std::size_t{1} << 18) / item);
+  std::vector<char> bytes(block * item);
+  while (!out.empty()) {
+    const std::span<T> some = out.first(std::min(block, out.size()));
+    data.read(first * item, bytes.data(), some.size() * item);
+    with_type(type, [&](auto number) { convert<decltype(number)>(*this, bytes.data(), some); });
+    out = out.subspan(some.size());
+    first += some.size();
+  }
 }
-void NpyArray::read(std::uint64_t first, std::span<double> out) const {
-  read_as(*this, first, out);
+template void NpyArray::read(std::uint64_t first, std::span<Symbol> out) const;
+template void NpyArray::read(std::uint64_t first, std::span<float> out) const;
+template void NpyArray::read(std::uint64_t first, std::span<double> out) const;
+
+void begin_npy(ZipWriter& zip, const std::string& name, NpyType type,
+               std::span<const std::uint64_t> shape) {
+  const std::string header = npy_header(type, shape);
+  zip.begin(name + ".npy", header.size() + byte_count(shape, item_size(type)).value());
+  zip.append(header);
+}
+
+void add_npy(ZipWriter& zip, const std::string& name, NpyType type,
+             const std::vector<std::uint64_t>& shape, std::span<const std::byte> numbers) {
+  begin_npy(zip, name, type, shape);
+  zip.append(numbers.data(), numbers.size());
+  zip.end();
 }
 
 }  // namespace saltus

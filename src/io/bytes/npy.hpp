@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bytes/byte_file.hpp"
+#include "io/bytes/zip.hpp"
 #include "saltus/core/rows.hpp"
 
 namespace saltus {
@@ -29,13 +29,23 @@ struct NpyArray {
 
   std::uint64_t count() const;
   // Entries [first, first + out.size()). Throws DataError for an entry that a Symbol cannot hold.
-  void read(std::uint64_t first, std::span<Symbol> out) const;
-  void read(std::uint64_t first, std::span<float> out) const;
-  void read(std::uint64_t first, std::span<double> out) const;
+  // T is Symbol, float or double.
+  template <class T>
+  void read(std::uint64_t first, std::span<T> out) const;
+
+  // Throws DataError: "'FILE' cannot be used: its array 'NAME' WHY."
+  [[noreturn]] void refuse(const std::string& why) const;
 };
 
 // Reads the header of the array in `file` and checks that the numbers it promises are there. Throws
 // DataError.
 NpyArray parse_npy(const FileRange& file, const std::string& name);
+
+// Begins the member NAME.npy of a .npz file; the numbers are to be appended, then the member ended.
+void begin_npy(ZipWriter& zip, const std::string& name, NpyType type,
+               std::span<const std::uint64_t> shape);
+// The whole of it.
+void add_npy(ZipWriter& zip, const std::string& name, NpyType type,
+             const std::vector<std::uint64_t>& shape, std::span<const std::byte> numbers);
 
 }  // namespace saltus

@@ -13,21 +13,16 @@
 namespace saltus {
 namespace {
 
-[[noreturn]] void refuse(const NpyArray& array, const std::string& why) {
-  throw DataError(fmt::format("'{}' cannot be used: its array '{}' {}.", array.data.file->name(),
-                              array.name, why));
-}
-
 // The first `leading` dimensions count the rows; the others are the shape of a row.
 DataSet with_shape(const NpyArray& array, std::size_t leading) {
   const auto& shape = array.shape;
   if (shape.size() <= leading) {
-    refuse(array, fmt::format("has {} dimensions; rows of data need {} or more", shape.size(),
-                              leading + 1));
+    array.refuse(
+        fmt::format("has {} dimensions; rows of data need {} or more", shape.size(), leading + 1));
   }
   // Without zeros, the product of the shape is at most the size of the file: parse_npy has checked.
   if (array.count() == 0) {
-    refuse(array, fmt::format("is of shape ({}): it is empty", fmt::join(shape, ", ")));
+    array.refuse(fmt::format("is of shape ({}): it is empty", fmt::join(shape, ", ")));
   }
   DataSet data;
   std::uint64_t rows = 1, dim = 1;
@@ -36,7 +31,7 @@ DataSet with_shape(const NpyArray& array, std::size_t leading) {
     if (i >= leading) data.shape.push_back(static_cast<int>(shape[i]));
   }
   if (rows > INT_MAX || dim > INT_MAX / 2) {
-    refuse(array, fmt::format("has {} rows of {} entries, more than can be held", rows, dim));
+    array.refuse(fmt::format("has {} rows of {} entries, more than can be held", rows, dim));
   }
   data.rows = RowBuffer<Symbol>(static_cast<int>(rows), static_cast<int>(dim));
   return data;
@@ -45,8 +40,8 @@ DataSet with_shape(const NpyArray& array, std::size_t leading) {
 DataSet read_rows(const NpyArray& array, std::size_t leading) {
   const std::uint64_t bytes = array.count() * item_size(array.type);
   if (array.data.size != bytes) {
-    refuse(array, fmt::format("should end at byte {} and has {} bytes more",
-                              array.data.offset + bytes, array.data.size - bytes));
+    array.refuse(fmt::format("should end at byte {} and has {} bytes more",
+                             array.data.offset + bytes, array.data.size - bytes));
   }
   DataSet data = with_shape(array, leading);
   const Rows<Symbol> rows = data.rows.view();
@@ -58,8 +53,8 @@ DataSet read_rows(const NpyArray& array, std::size_t leading) {
       const double number = numbers[static_cast<std::size_t>(i)];
       const std::optional<Symbol> level = values.level(number);
       if (!level) {
-        refuse(array, fmt::format("holds {} in row {}, entry {}, where {} is expected", number, r,
-                                  i, values.expected()));
+        array.refuse(fmt::format("holds {} in row {}, entry {}, where {} is expected", number, r, i,
+                                 values.expected()));
       }
       rows[r][i] = *level;
     }

@@ -9,15 +9,6 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus {
-namespace {
-
-[[noreturn]] void refuse(const NpyArray& array, const std::string& why) {
-  throw DataError(fmt::format("'{}' cannot be used: its array '{}' {}.", array.data.file->name(),
-                              array.name, why));
-}
-
-}  // namespace
-
 ArrayDraws::ArrayDraws(DrawsInfo info, NpyArray x, std::optional<NpyArray> logp,
                        std::optional<NpyArray> acceptance)
     : info_(std::move(info)),
@@ -32,18 +23,18 @@ ArrayDraws::ArrayDraws(DrawsInfo info, NpyArray x, std::optional<NpyArray> logp,
 }
 
 void ArrayDraws::take_shape() {
-  if (!is_integer(x_.type)) refuse(x_, "holds floating-point numbers where indices are needed");
+  if (!is_integer(x_.type)) x_.refuse("holds floating-point numbers where indices are needed");
   if (x_.shape.size() != 2 && x_.shape.size() != 3) {
-    refuse(x_,
-           fmt::format("has {} dimensions where chains x draws x coordinates or, for one chain, "
-                       "draws x coordinates are needed",
-                       x_.shape.size()));
+    x_.refuse(
+        fmt::format("has {} dimensions where chains x draws x coordinates or, for one chain, "
+                    "draws x coordinates are needed",
+                    x_.shape.size()));
   }
   const std::uint64_t chains = x_.shape.size() == 3 ? x_.shape[0] : 1;
   const std::uint64_t dim = x_.shape.back();
-  if (chains == 0 || dim == 0) refuse(x_, "is empty");
+  if (chains == 0 || dim == 0) x_.refuse("is empty");
   constexpr std::uint64_t limit = std::numeric_limits<int>::max();
-  if (chains > limit || dim > limit) refuse(x_, "has more chains or coordinates than 2^31 - 1");
+  if (chains > limit || dim > limit) x_.refuse("has more chains or coordinates than 2^31 - 1");
   chains_ = static_cast<int>(chains);
   dim_ = static_cast<int>(dim);
   draws_ = x_.shape[x_.shape.size() - 2];
@@ -51,7 +42,7 @@ void ArrayDraws::take_shape() {
 
 void ArrayDraws::check_shape(const NpyArray& array) const {
   if (!std::equal(array.shape.begin(), array.shape.end(), x_.shape.begin(), x_.shape.end() - 1)) {
-    refuse(array, "does not have one number for each draw of 'x'");
+    array.refuse("does not have one number for each draw of 'x'");
   }
 }
 

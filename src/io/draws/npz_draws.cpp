@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "io/bytes/npz_write.hpp"
+#include "io/bytes/npy.hpp"
 #include "io/draws/array_draws.hpp"
 #include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
@@ -62,13 +62,8 @@ void write_numbers(ZipWriter& zip, const Draws& draws, const std::string& name, 
 
 void write_constants(ZipWriter& zip, const DrawsInfo& info) {
   const std::array<double, 2> values = {info.first_value, info.spacing};
-  const std::array<std::uint64_t, 1> two = {2};
-  begin_npy(zip, "values", NpyType::f8, two);
-  zip.append(values.data(), sizeof(values));
-  zip.end();
-  begin_npy(zip, "step_size", NpyType::f8, {});
-  zip.append(&info.step_size, sizeof(double));
-  zip.end();
+  add_npy(zip, "values", NpyType::f8, {2}, std::as_bytes(std::span(values)));
+  add_npy(zip, "step_size", NpyType::f8, {}, std::as_bytes(std::span(&info.step_size, 1)));
 }
 
 std::optional<NpyArray> find_array(const ZipReader& zip, const std::string& name) {
@@ -80,9 +75,8 @@ std::optional<NpyArray> find_array(const ZipReader& zip, const std::string& name
 std::vector<double> small_array(const NpyArray& array, std::size_t count) {
   std::vector<double> numbers(count);
   if (array.count() != count) {
-    throw DataError(fmt::format(
-        "'{}' cannot be used: its array '{}' has {} numbers where {} {} needed.",
-        array.data.file->name(), array.name, array.count(), count, count == 1 ? "is" : "are"));
+    array.refuse(fmt::format("has {} numbers where {} {} needed", array.count(), count,
+                             count == 1 ? "is" : "are"));
   }
   array.read(0, std::span(numbers));
   return numbers;
@@ -113,9 +107,7 @@ std::unique_ptr<Draws> open_npz_draws(const std::filesystem::path& path) {
     info.first_value = numbers[0];
     info.spacing = numbers[1];
     if (!std::isfinite(info.first_value) || !std::isfinite(info.spacing) || info.spacing == 0) {
-      throw DataError(
-          fmt::format("'{}' cannot be used: its array 'values' is not a first value and a spacing.",
-                      file->name()));
+      values->refuse("is not a first value and a spacing");
     }
   }
   if (const auto step = find_array(zip, "step_size")) info.step_size = small_array(*step, 1)[0];

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/bytes/npz_write.hpp"
+#include "io/bytes/npy.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"

@@ -1,9 +1,13 @@
+#include "io/bytes/zip.hpp"
+
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <cassert>
+#include <initializer_list>
 
-#include "io/bytes/inflate.hpp"
-#include "io/bytes/zip.hpp"
+#include "io/bytes/gzip.hpp"
 #include "io/bytes/zip_layout.hpp"
 #include "saltus/core/error.hpp"
 
@@ -13,6 +17,22 @@ namespace {
 using zip::get;
 using zip::get16;
 using zip::get32;
+
+constexpr unsigned kVersionPlain = 20, kVersionZip64 = 45;
+// The first day that the format can name: the same draws give the same file, whenever it is
+// written.
+constexpr unsigned kTime = 0, kDate = 1 << 5 | 1;
+constexpr unsigned kMadeByUnix = 3 << 8;
+constexpr std::uint64_t kPlainFileMode = 0100644;
+constexpr std::uint64_t kNone = 0;  // flags, comments, attributes; the number of the only disk
+
+// Numbers of so many bytes each.
+template <int bytes>
+std::string packed(std::initializer_list<std::uint64_t> numbers) {
+  std::string text;
+  for (const std::uint64_t number : numbers) zip::put(text, number, bytes);
+  return text;
+}
 
 // Files of draws have a handful of members: a directory beyond this is none of ours.
 constexpr std::uint64_t kMaxDirectoryBytes = std::uint64_t{1} << 24;
@@ -122,6 +142,69 @@ std::vector<ZipMember> read_members(const InputFile& file, const std::string& di
 }
 
 }  // namespace
+
+void ZipWriter::begin(const std::string& name, std::uint64_t size) {
+  const bool wide = size >= zip64_from_;
+  const std::uint64_t narrow = wide ? zip::kSee64 : size, sum_at_the_end = 0;
+  members_.push_back({.name = name, .compressed = size, .size = size, .offset = out_.position()});
+  out_.append(packed<4>({zip::kLocalHeader}) +
+              packed<2>({wide ? kVersionZip64 : kVersionPlain, kNone, zip::kStored, kTime, kDate}) +
+              packed<4>({sum_at_the_end, narrow, narrow}) +
+              packed<2>({name.size(), wide ? 20U : 0U}) + name);
+  if (wide) out_.append(packed<2>({zip::kZip64Extra, 16}) + packed<8>({size, size}));
+  written_ = 0;
+}
+
+void ZipWriter::append(const void* data, std::size_t bytes) {
+  ZipMember& member = members_.back();
+  member.crc = static_cast<std::uint32_t>(
+      ::crc32_z(member.crc, static_cast<const unsigned char*>(data), bytes));
+  out_.append(data, bytes);
+  written_ += bytes;
+}
+
+void ZipWriter::end() {
+  const ZipMember& member = members_.back();
+  assert(written_ == member.size);
+  out_.overwrite(member.offset + zip::kLocalCrcAt, packed<4>({member.crc}));
+}
+
+void ZipWriter::finish() {
+  const std::uint64_t start = out_.position();
+  for (const ZipMember& member : members_) {
+    const bool wide = member.size >= zip64_from_, far = member.offset >= zip64_from_;
+    const std::uint64_t narrow = wide ? zip::kSee64 : member.size;
+    std::string extra;
+    if (wide) extra += packed<8>({member.size, member.size});
+    if (far) extra += packed<8>({member.offset});
+    if (!extra.empty()) extra = packed<2>({zip::kZip64Extra, extra.size()}) + extra;
+    out_.append(packed<4>({zip::kDirectoryEntry}) +
+                packed<2>({kVersionZip64 | kMadeByUnix, wide || far ? kVersionZip64 : kVersionPlain,
+                           kNone, zip::kStored, kTime, kDate}) +
+                packed<4>({member.crc, narrow, narrow}) +
+                packed<2>({member.name.size(), extra.size(), kNone, kNone, kNone}) +
+                packed<4>({kPlainFileMode << 16, far ? zip::kSee64 : member.offset}) + member.name +
+                extra);
+  }
+  write_end_of_directory(start, out_.position() - start);
+}
+
+void ZipWriter::write_end_of_directory(std::uint64_t start, std::uint64_t size) {
+  const std::uint64_t count = members_.size();
+  const bool wide = std::max(start, size) >= zip64_from_ || count >= zip::kSee64Short;
+  if (wide) {
+    constexpr std::uint64_t kDisks = 1, kRest = zip::kZip64DirectoryEndBytes - 12;
+    out_.append(packed<4>({zip::kZip64DirectoryEnd}) + packed<8>({kRest}) +
+                packed<2>({kVersionZip64 | kMadeByUnix, kVersionZip64}) +
+                packed<4>({kNone, kNone}) + packed<8>({count, count, size, start}) +
+                packed<4>({zip::kZip64Locator, kNone}) + packed<8>({start + size}) +
+                packed<4>({kDisks}));
+  }
+  const std::uint64_t few = wide ? zip::kSee64Short : count;
+  out_.append(packed<4>({zip::kDirectoryEnd}) + packed<2>({kNone, kNone, few, few}) +
+              packed<4>({wide ? zip::kSee64 : size, wide ? zip::kSee64 : start}) +
+              packed<2>({kNone}));
+}
 
 ZipReader::ZipReader(std::shared_ptr<const InputFile> file) : file_(std::move(file)) {
   const Directory directory = find_directory(*file_);
