@@ -8,7 +8,6 @@
 
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/png.hpp"
 #include "report/run_series.hpp"
 #include "saltus/io/images.hpp"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "io/bytes/png.hpp"
 #include "report/page.hpp"
+#include "saltus/io/images.hpp"
 
 namespace saltus::report {
 

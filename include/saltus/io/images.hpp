@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "saltus/core/rows.hpp"
@@ -20,10 +21,13 @@ struct ImageGrid {
 // False when this build has no libpng: then the functions below throw UsageError.
 bool can_write_png();
 
+// 8-bit greyscale; `pixels` holds height rows of width bytes, 0 is black, 255 white.
+std::vector<std::byte> encode_png(std::span<const std::uint8_t> pixels, int width, int height);
+
 // Level 0 is black, level `levels` - 1 white. Throws UsageError when the grid does not fit the
 // rows, a level is out of range, or the picture would be larger than PNG programs read.
 std::vector<std::byte> png_grid(Rows<const Symbol> images, const ImageGrid& grid, int levels = 2);
-// Bytes as they are: 0 is black, 255 white.
+// Bytes as they are.
 std::vector<std::byte> png_grid(Rows<const std::uint8_t> images, const ImageGrid& grid);
 
 // Also throws FileError when the file cannot be written.

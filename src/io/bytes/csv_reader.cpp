@@ -3,43 +3,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
-#include "io/bytes/blanks.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
-namespace {
 
-// A word from a file in a message: short, and without bytes that a terminal would obey.
-std::string shown(std::string_view word) {
+std::string shown_word(std::string_view word, std::size_t most) {
   std::string text;
-  for (const char c : word.substr(0, 30)) text += c >= ' ' && c <= '~' ? c : '?';
-  return word.size() > 30 ? text + "..." : text;
+  for (const char c : word.substr(0, most)) text += c >= ' ' && c <= '~' ? c : '?';
+  return word.size() > most ? text + "..." : text;
 }
-
-}  // namespace
-
-CsvReader::CsvReader(const FileRange& file, std::string name)
+TextLines::TextLines(const FileRange& file, std::string name)
     : name_(std::move(name)), text_(file.size, '\0') {
   file.read(0, text_.data(), text_.size());
   rest_ = text_;
-  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
+  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
 
-void CsvReader::refuse(const std::string& why) const {
+void TextLines::refuse(const std::string& why) const {
   throw DataError(fmt::format("'{}' cannot be used: line {}: {}.", name_,
                               std::max<std::size_t>(1, line_number_), why));
 }
 
 std::string CsvReader::unexpected(std::size_t field, const std::string& expected) const {
   const std::string what =
-      field < names_.size() ? shown(names_[field]) : fmt::format("entry {}", field);
-  return fmt::format("{} is '{}' where {} is expected", what, shown(fields_[field]), expected);
+      field < names_.size() ? shown_word(names_[field], 30) : fmt::format("entry {}", field);
+  return fmt::format("{} is '{}' where {} is expected", what, shown_word(fields_[field], 30),
+                     expected);
 }
 
-bool CsvReader::next_line(std::string_view& line) {
+bool TextLines::next_line(std::string_view& line) {
   if (rest_.empty()) return false;
   const std::size_t end = std::min(rest_.find('\n'), rest_.size());
   line = trimmed(rest_.substr(0, end));
@@ -108,13 +103,9 @@ std::size_t CsvReader::column(std::string_view name) const {
 }
 
 double CsvReader::number(std::size_t field) const {
-  const std::string_view word = fields_[field];
-  double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(number)) {
-    refuse(unexpected(field, "a number"));
-  }
-  return number;
+  const std::optional<double> number = number_in<double>(fields_[field]);
+  if (!number || !std::isfinite(*number)) refuse(unexpected(field, "a number"));
+  return *number;
 }
 
 }  // namespace saltus

@@ -7,16 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "io/bytes/byte_file.hpp"
+#include "io/bytes/words.hpp"
 
 namespace saltus {
 
-class CsvReader {
+class CsvReader : public TextLines {
  public:
-  // Reads all of it; messages call it `name`.
-  CsvReader(const FileRange& file, std::string name);
-  CsvReader(const CsvReader&) = delete;
-  CsvReader& operator=(const CsvReader&) = delete;
+  using TextLines::TextLines;
 
   // The next line that is not empty; false at the end. Throws DataError unless it has `columns`
   // fields (0: any number of them).
@@ -33,21 +30,15 @@ class CsvReader {
   // A field as a finite number. Throws DataError when it is none.
   double number(std::size_t field) const;
 
-  // Throws DataError with the name, the number of the line and `why`, part of a sentence.
-  [[noreturn]] void refuse(const std::string& why) const;
-  // Such a part: field `field` is ... where `expected` is expected.
+  // For refuse: "FIELD is 'WORD' where EXPECTED is expected".
   std::string unexpected(std::size_t field, const std::string& expected) const;
 
  private:
-  bool next_line(std::string_view& line);
   void split(std::string_view line);
   std::size_t closing_quote(std::string_view line, std::size_t open) const;
 
-  std::string name_, text_;
-  std::string_view rest_;
   std::vector<std::string> names_;
   std::vector<std::string_view> fields_;
-  std::size_t line_number_ = 0;
 };
 
 }  // namespace saltus

@@ -9,7 +9,6 @@
 #include <cassert>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/bytes/png.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "io/bytes/line_reader.hpp"
+#include "io/bytes/words.hpp"
 #include "io/draws/array_draws.hpp"
-#include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
 #include "saltus/core/error.hpp"
 
@@ -77,41 +78,24 @@ class Fields {
  public:
   Fields(const LineReader& lines, std::string_view line) : lines_(lines), rest_(line) {}
 
+  // An empty field is how some programs write a number that is missing: then `when_empty`.
   template <class T>
-  T integer(const char* what) {
-    const std::string_view text = next(what);
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) unreadable(text, what);
-    return value;
-  }
-  // An empty field is how some programs write a number that is missing.
-  template <class T>
-  T number(const char* what, T when_empty) {
-    const std::string_view text = next(what);
-    if (text.empty()) return when_empty;
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) unreadable(text, what);
-    return value;
+  T number(const char* what, std::optional<T> when_empty = {}) {
+    if (done_) lines_.refuse(fmt::format("it ends before {}", what));
+    const std::size_t comma = rest_.find(',');
+    const std::string_view text = rest_.substr(0, comma);
+    done_ = comma == std::string_view::npos;
+    if (!done_) rest_.remove_prefix(comma + 1);
+    if (text.empty() && when_empty) return *when_empty;
+    const std::optional<T> value = number_in<T>(text);
+    if (value) return *value;
+    lines_.refuse(fmt::format("'{}' cannot be read as {}", text.substr(0, 40), what));
   }
   void expect_end() const {
     if (!done_) lines_.refuse("it has more fields than the first line names");
   }
 
  private:
-  std::string_view next(const char* what) {
-    if (done_) lines_.refuse(fmt::format("it ends before {}", what));
-    const std::size_t comma = rest_.find(',');
-    const std::string_view field = rest_.substr(0, comma);
-    done_ = comma == std::string_view::npos;
-    if (!done_) rest_.remove_prefix(comma + 1);
-    return field;
-  }
-  [[noreturn]] void unreadable(std::string_view text, const char* what) const {
-    lines_.refuse(fmt::format("'{}' cannot be read as {}", text.substr(0, 40), what));
-  }
-
   const LineReader& lines_;
   std::string_view rest_;
   bool done_ = false;
@@ -188,12 +172,12 @@ std::unique_ptr<Draws> open_csv_draws(const std::filesystem::path& path) {
   Order order;
   for (std::string_view line; lines.next(line);) {
     Fields fields(lines, line);
-    const auto chain = fields.integer<std::uint32_t>("a chain");
-    const auto draw = fields.integer<std::uint64_t>("a draw");
+    const auto chain = fields.number<std::uint32_t>("a chain");
+    const auto draw = fields.number<std::uint64_t>("a draw");
     order.take(lines, chain, draw);
-    const double lp = fields.number("logp", std::numeric_limits<double>::quiet_NaN());
-    const float rate = fields.number("an acceptance rate", 1.0F);
-    for (Symbol& s : states) s = fields.integer<Symbol>("an index between 0 and 65535");
+    const double lp = fields.number<double>("logp", std::numeric_limits<double>::quiet_NaN());
+    const float rate = fields.number<float>("an acceptance rate", 1.0F);
+    for (Symbol& s : states) s = fields.number<Symbol>("an index between 0 and 65535");
     fields.expect_end();
     x.append(states.data(), states.size() * sizeof(Symbol));
     logp.append(&lp, sizeof(lp));

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <vector>
 
 #include "io/bytes/new_file.hpp"
+#include "io/bytes/words.hpp"
 #include "io/draws/formats.hpp"
 #include "saltus/core/error.hpp"
 
@@ -44,11 +44,8 @@ std::string extensions() {
 }
 
 const Format* format_of(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const Format* found = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                     [&](const Format& f) { return extension == f.extension; });
+  const std::string extension = lower_cased(path.extension().string());
+  const Format* found = std::ranges::find(kFormats, extension, &Format::extension);
   return found == std::end(kFormats) ? nullptr : found;
 }
 

@@ -2,17 +2,21 @@
 // `name`, because `path` is a temporary one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "saltus/run/draws.hpp"
 
 namespace saltus {
 
-// How many entries a reader takes at a time.
-constexpr std::size_t kReadEntries = std::size_t{1} << 18;
+// The draws of a chain are read and written a block at a time: what is held in memory does not grow
+// with the run. How many entries a reader and a writer take at a time:
+constexpr std::size_t kReadEntries = std::size_t{1} << 18, kBlockEntries = std::size_t{1} << 19;
 
 void write_npz_draws(const std::filesystem::path& path, const std::string& name,
                      const Draws& draws);
@@ -27,5 +31,42 @@ void write_netcdf_draws(const std::filesystem::path& path, const std::string& na
                         const Draws& draws);
 std::unique_ptr<Draws> open_netcdf_draws(const std::filesystem::path& path);
 #endif
+
+// The draws whose states make up one block.
+inline int block_rows(const Draws& draws) {
+  const std::size_t dim = std::max<std::size_t>(1, static_cast<std::size_t>(draws.dim()));
+  return static_cast<int>(
+      std::clamp(draws.draws(), std::size_t{1}, std::max(std::size_t{1}, kBlockEntries / dim)));
+}
+
+// Calls f(first, states) for the blocks of a chain, in order; `rows` is the draws of a block.
+template <class F>
+void for_each_state_block(const Draws& draws, int chain, int rows, F&& f) {
+  // Without the padding of a RowBuffer, which would dwarf draws of few coordinates.
+  std::vector<Symbol> buffer(static_cast<std::size_t>(rows) *
+                             static_cast<std::size_t>(draws.dim()));
+  for (std::size_t first = 0; first < draws.draws();) {
+    const int n = static_cast<int>(std::min(static_cast<std::size_t>(rows), draws.draws() - first));
+    const Rows<Symbol> x = {buffer.data(), n, draws.dim(), draws.dim()};
+    draws.read_states(chain, first, x);
+    f(first, Rows<const Symbol>(x));
+    first += static_cast<std::size_t>(x.rows);
+  }
+}
+
+// Calls f(first, numbers) for the blocks of a chain; `read` is Draws::read_logp or
+// Draws::read_acceptance.
+template <class T, class F>
+void for_each_number_block(const Draws& draws, int chain,
+                           void (Draws::*read)(int, std::size_t, std::span<T>) const, F&& f) {
+  std::vector<T> buffer(std::min(draws.draws(), kBlockEntries));
+  for (std::size_t first = 0; first < draws.draws();) {
+    const std::span<T> block =
+        std::span(buffer).first(std::min(buffer.size(), draws.draws() - first));
+    (draws.*read)(chain, first, block);
+    f(first, std::span<const T>(block));
+    first += block.size();
+  }
+}
 
 }  // namespace saltus

@@ -1,14 +1,11 @@
 // Writes draws as netCDF-4 in the layout of ArviZ's InferenceData: the groups posterior (with the
 // model's values) and sample_stats.
-#ifdef SALTUS_HAVE_NETCDF
-
 #include <cassert>
 #include <cmath>
 #include <ctime>
 #include <limits>
 #include <numeric>
 
-#include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
 #include "io/draws/netcdf_file.hpp"
 
@@ -272,5 +269,3 @@ void write_netcdf_draws(const std::filesystem::path& path, const std::string& na
 }
 
 }  // namespace saltus
-
-#endif

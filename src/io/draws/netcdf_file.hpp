@@ -1,8 +1,6 @@
 // What writing and reading draws as netCDF share: the open file, its errors, the names it uses.
 #pragma once
 
-#ifdef SALTUS_HAVE_NETCDF
-
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <netcdf.h>
@@ -122,5 +120,3 @@ inline bool is_own_attribute(std::string_view name) {
 }
 
 }  // namespace saltus::netcdf
-
-#endif

@@ -1,6 +1,4 @@
 // Reads draws from netCDF-4 files in the layout of ArviZ's InferenceData, our own and others'.
-#ifdef SALTUS_HAVE_NETCDF
-
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -303,5 +301,3 @@ std::unique_ptr<Draws> open_netcdf_draws(const std::filesystem::path& path) {
 }
 
 }  // namespace saltus
-
-#endif

@@ -7,7 +7,6 @@
 
 #include "io/bytes/npy.hpp"
 #include "io/draws/array_draws.hpp"
-#include "io/draws/draw_blocks.hpp"
 #include "io/draws/formats.hpp"
 #include "saltus/core/error.hpp"
 

@@ -1,9 +1,9 @@
 #include "io/draws/start_file.hpp"
 
-#include <charconv>
 #include <fstream>
 #include <vector>
 
+#include "io/bytes/words.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -28,10 +28,8 @@ void read_row(const std::string& where, const std::vector<std::string>& row, con
   }
   for (int i = 0; i < domain.dim(); ++i) {
     const std::string& word = row[static_cast<std::size_t>(i)];
-    int level = -1;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), level);
-    const bool whole = error == std::errc{} && end == word.data() + word.size();
-    if (!whole || level < 0 || level >= domain.levels(i)) {
+    const int level = number_in<int>(word).value_or(-1);
+    if (level < 0 || level >= domain.levels(i)) {
       throw DataError(where + ", entry " + std::to_string(i) + " is '" + word +
                       "'; it must be a level index from 0 to " +
                       std::to_string(domain.levels(i) - 1));
