@@ -8,29 +8,6 @@ namespace {
 
 constexpr std::size_t kLongestWord = 200, kLongestMessage = 600;
 
-// A character of UTF-8: its code point and length, or an invalid byte of length 1.
-struct Character {
-  std::uint32_t code;
-  std::size_t bytes;
-  bool valid;
-};
-
-Character character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < bytes) return {first, 1, false};
-  std::uint32_t code = first & (0xFFu >> (bytes + 1));
-  for (std::size_t k = 1; k < bytes; ++k) {
-    if ((byte(at + k) & 0xC0) != 0x80) return {first, 1, false};
-    code = code << 6 | (byte(at + k) & 0x3Fu);
-  }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool valid = code >= least[bytes] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-  return valid ? Character{code, bytes, true} : Character{first, 1, false};
-}
-
 // Steers what shows it: controls, bidirectional marks (Unicode's Bidi_Control), separators.
 bool steers(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
@@ -70,6 +47,30 @@ std::size_t boundary(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  if (first < 0x80) return {first, 1, true};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() - at < bytes) return {first, 1, false};
+  std::uint32_t code = first & (0xFFu >> (bytes + 1));
+  for (std::size_t k = 1; k < bytes; ++k) {
+    if ((byte(at + k) & 0xC0) != 0x80) return {first, 1, false};
+    code = code << 6 | (byte(at + k) & 0x3Fu);
+  }
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool valid = code >= least[bytes] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+  return valid ? Character{code, bytes, true} : Character{first, 1, false};
+}
+
+void append_utf8(char32_t code, std::string& text) {
+  const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  put((0xFF00 >> (more + 1) & 0xFF) | code >> (6 * more));  // 110..., 1110..., 11110...
+  for (int k = more - 1; k >= 0; --k) put(0x80 | (code >> (6 * k) & 0x3F));
+}
 
 std::string printable(std::string_view text, bool lines) {
   return copied(text, [lines](const Character& c) -> std::string_view {

@@ -1,6 +1,7 @@
 // Text from files and options, made safe to show on a terminal or in a page.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,14 @@ namespace saltus {
 // `lines` says so.
 std::string printable(std::string_view text, bool lines = false);
 
+// A character of UTF-8: its code point and length, or an invalid byte of length 1.
+struct Character {
+  std::uint32_t code;
+  std::size_t bytes;
+  bool valid;
+};
+Character character_at(std::string_view text, std::size_t at);
+void append_utf8(char32_t code, std::string& text);
 bool valid_utf8(std::string_view text);
 
 // JSON text with the same characters written as escapes, inside whose strings alone they occur.

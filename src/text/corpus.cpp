@@ -1,5 +1,6 @@
 #include "saltus/text/corpus.hpp"
 
+#include "core/printable.hpp"
 #include "text/text_file.hpp"
 #include "text/unicode.hpp"
 

@@ -1,11 +1,111 @@
 #include "saltus/text/infill.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "saltus/core/error.hpp"
-#include "text/infill_draw.hpp"
+#include "saltus/diagnose/state_table.hpp"
 
 namespace saltus {
+namespace {
+
+// A level with probability proportional to exp(log_weight), given u uniform on (0, 1).
+Symbol draw_level(std::span<const float> log_weight, double u) {
+  const double top{*std::max_element(log_weight.begin(), log_weight.end())};
+  double sum = 0;
+  for (const float v : log_weight) sum += std::exp(double{v} - top);
+  double left = u * sum;
+  std::size_t chosen = 0;  // the last one with any weight, where rounding overshoots
+  for (std::size_t k = 0; k < log_weight.size(); ++k) {
+    const double weight = std::exp(double{log_weight[k]} - top);
+    if (!(weight > 0)) continue;
+    chosen = k;
+    if (left < weight) break;
+    left -= weight;
+  }
+  return static_cast<Symbol>(chosen);
+}
+
+class ConditionalGibbs final : public Sampler, public Enumerable {
+ public:
+  explicit ConditionalGibbs(const InfillTarget& target) : target_(target) {}
+
+  std::string name() const override { return "conditional_gibbs"; }
+  std::vector<Parameter> parameters() const override { return {}; }
+  // The conditional laws of a masked model need not belong to any joint law, least of all to U's.
+  bool exact() const override { return false; }
+  bool reversible() const override { return false; }
+  std::string missing(const Target& target) const override {
+    return &target == &target_ ? "" : "the gaps of the sentence that it was made for";
+  }
+  Needs needs(const Target&) const override { return {false, false, false}; }
+
+  void step(const Target& target, Tile& tile, Workspace& work,
+            std::span<StepInfo> info) const override;
+  const Enumerable* enumerable() const override { return this; }
+  void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
+                         std::span<double> acceptance) const override;
+
+ private:
+  const InfillTarget& target_;
+};
+
+void ConditionalGibbs::step(const Target& target, Tile& tile, Workspace& work,
+                            std::span<StepInfo> info) const {
+  const int rows = tile.rows(), levels = target.domain().max_levels(), stride = padded(levels);
+  const auto count = static_cast<std::size_t>(rows);
+  const Rows<float> log_p{work.own.get<float>(0, count * static_cast<std::size_t>(stride)), rows,
+                          levels, stride};
+  const std::span gaps(work.own.get<int>(1, count), count);
+  const auto uniform = [&](int r, Purpose purpose) {
+    return work.stream(tile, r, purpose).uniform();
+  };
+  for (int r = 0; r < rows; ++r) {
+    gaps[static_cast<std::size_t>(r)] =
+        static_cast<int>(uniform(r, Purpose::scan) * target.domain().dim());
+  }
+  target_.log_probabilities(work.at(tile.step), tile.x, gaps, false, log_p);
+  work.evaluations.local += count;
+  for (int r = 0; r < rows; ++r) {
+    Symbol& level = tile.x[r][gaps[static_cast<std::size_t>(r)]];
+    const Symbol before = level;
+    level = draw_level(log_p.row(r), uniform(r, Purpose::level));
+    info[static_cast<std::size_t>(r)] = {1.0, 1, level != before, true, false};
+  }
+  ++tile.step;
+  tile.logp_current = work.want_logp;
+  tile.score_current = tile.kept_current = false;
+  if (!work.want_logp) return;
+  target.evaluate(work.at(tile.step), tile.x, tile.logp, {});
+  work.evaluations.logp += count;
+}
+
+void ConditionalGibbs::transition_matrix(const StateTable& table, const When& when,
+                                         Rows<double> matrix, std::span<double> acceptance) const {
+  const int gaps = table.domain().dim(), levels = table.domain().max_levels();
+  const RowBuffer<Symbol> x(1, gaps);
+  const RowBuffer<float> log_p(1, levels);
+  Scratch scratch;
+  for (int s = 0; s < matrix.rows; ++s) {
+    std::fill_n(matrix[s], matrix.cols, 0.0);
+    acceptance[static_cast<std::size_t>(s)] = 1;
+    for (int i = 0; i < gaps; ++i) {
+      Symbol* const y = x.view()[0];
+      std::copy_n(table.state(static_cast<std::size_t>(s)), gaps, y);
+      target_.log_probabilities({when.seed, when.step, scratch}, x.view(), std::span(&i, 1), false,
+                                log_p.view());
+      double sum = 0;
+      for (const float v : log_p.view().row(0)) sum += std::exp(double{v});
+      for (int k = 0; k < levels; ++k) {
+        y[i] = static_cast<Symbol>(k);
+        matrix[s][table.index(y)] += std::exp(double{log_p.view()[0][k]}) / sum / gaps;
+      }
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<std::int32_t> allowed_pieces(const WordPieces& pieces, const AllowedPieces& allowed) {
   std::vector<std::int32_t> ids;
@@ -54,6 +154,10 @@ RowBuffer<Symbol> draw_from_marginals(const InfillTarget& target, int chains, st
     }
   }
   return x;
+}
+
+std::unique_ptr<Sampler> make_conditional_gibbs(const InfillTarget& target) {
+  return std::make_unique<ConditionalGibbs>(target);
 }
 
 }  // namespace saltus

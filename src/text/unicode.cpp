@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/printable.hpp"
 #include "text/unicode_tables.hpp"
 
 namespace saltus {
@@ -153,40 +154,9 @@ bool is_cjk(char32_t c) {
 }
 
 char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const char32_t first = byte(at++);
-  if (first < 0x80) return first;
-  const std::size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < more) return kReplacement;
-  char32_t c = first & (0x3F >> more);
-  for (std::size_t i = 0; i < more; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return kReplacement;
-    c = c << 6 | (byte(at + i) & 0x3F);
-  }
-  const char32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
-  if (c < least || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return kReplacement;
-  at += more;
-  return c;
-}
-
-void append_utf8(char32_t c, std::string& text) {
-  const auto put = [&](char32_t value) { text += static_cast<char>(value); };
-  const auto put_rest = [&](int shift) { put(0x80 | ((c >> shift) & 0x3F)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0 | c >> 6);
-    put_rest(0);
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12);
-    put_rest(6);
-    put_rest(0);
-  } else {
-    put(0xF0 | c >> 18);
-    put_rest(12);
-    put_rest(6);
-    put_rest(0);
-  }
+  const Character c = character_at(text, at);
+  at += c.bytes;
+  return c.valid ? c.code : kReplacement;
 }
 
 void make_lower_case(std::u32string& word) {

@@ -22,7 +22,6 @@ bool is_cjk(char32_t c);  // the ideographs that BERT takes for words of their o
 
 // The code point at `at`, which moves behind it; U+FFFD for each byte that is not UTF-8.
 char32_t next_code_point(std::string_view text, std::size_t& at);
-void append_utf8(char32_t c, std::string& text);
 
 // Small letters, in place: as Unicode's full mapping, a sigma at the end of a word included.
 void make_lower_case(std::u32string& word);

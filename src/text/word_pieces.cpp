@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/printable.hpp"
 #include "saltus/core/error.hpp"
-#include "text/basic_words.hpp"
 #include "text/text_file.hpp"
+#include "text/unicode.hpp"
 
 namespace saltus {
 namespace {
@@ -27,6 +28,45 @@ std::pair<std::size_t, std::string_view> find_special(std::string_view text) {
     }
   }
   return {text.npos, {}};
+}
+
+// Ends the word in `from`, which is split around its punctuation.
+void take_word(std::u32string& from, bool lower_case, std::vector<std::string>& words) {
+  if (lower_case) {
+    make_lower_case(from);
+    remove_accents(from);
+  }
+  bool go_on = false;  // the last word
+  for (const char32_t c : from) {
+    const bool alone = char_class(c) & kPunctuation;
+    if (alone || !go_on) words.emplace_back();
+    append_utf8(c, words.back());
+    go_on = !alone;
+  }
+  from.clear();
+}
+
+// Appends the words of `text`, as BasicTokenizer of the published BERT (tokenization.py) and of
+// Hugging Face make them: control characters removed, words split at blanks and around CJK
+// ideographs, lower-cased without accents if asked for, then split around punctuation. Bytes that
+// are not UTF-8 are removed.
+void append_basic_words(std::string_view text, bool lower_case, std::vector<std::string>& words) {
+  std::u32string word;
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t c = next_code_point(text, at);
+    const std::uint8_t kind = char_class(c);
+    if (kind & kRemoved) continue;
+    if (kind & kBlank) {
+      take_word(word, lower_case, words);
+    } else if (is_cjk(c)) {
+      take_word(word, lower_case, words);
+      word += c;
+      take_word(word, lower_case, words);
+    } else {
+      word += c;
+    }
+  }
+  take_word(word, lower_case, words);
 }
 
 }  // namespace

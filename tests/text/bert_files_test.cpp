@@ -4,7 +4,7 @@
 
 #include "io/tensor_writer.hpp"
 #include "model_folders.hpp"
-#include "text/bert_config.hpp"
+#include "text/bert_sources.hpp"
 
 namespace saltus {
 namespace {

@@ -20,17 +20,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) return put(0xC0 | code >> 6), put(0x80 | (code & 63));
-  if (code < 0x10000) {
-    return put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
-  }
-  put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 63));
-  put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
-}
-
 // RFC 8259 in one pass, straight into the library's values: the library's own parser takes three
 // times as long, and would take a second pass to find a field that is given twice.
 class Parser {
@@ -230,7 +219,7 @@ class Parser {
       if (low < 0xDC00 || low > 0xDFFF) refuse();
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
-    append_utf8(out, code);
+    append_utf8(code, out);
   }
 
   std::string read_string() {
