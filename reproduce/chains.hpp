@@ -1,6 +1,8 @@
 // Chains of an experiment: a sampler's steps from given states, every state shown to a function.
 #pragma once
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -36,10 +38,23 @@ void run_chains(const Target& target, const Sampler& sampler, Rows<const Symbol>
   ensemble.advance(sampler, steps, visitor);
 }
 
+// Steps that nobody looks at.
+inline void advance(Ensemble& ensemble, const Sampler& sampler, std::uint64_t steps) {
+  Visitor nothing([](int, std::uint64_t, const Symbol*, const StepInfo&) {});
+  ensemble.advance(sampler, steps, nothing);
+}
+
 inline RowBuffer<Symbol> states_of(const Ensemble& ensemble, int dim) {
   RowBuffer<Symbol> x(ensemble.chains(), dim);
   for (int c = 0; c < ensemble.chains(); ++c) std::copy_n(ensemble.state(c), dim, x.view()[c]);
   return x;
+}
+
+// Of the processor, for the calling thread.
+inline double thread_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace saltus::reproduce

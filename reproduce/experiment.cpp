@@ -4,11 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "reproduce/data/data_folder.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {
+
+Row& Results::add(std::string quantity, Json setting, const Measured& ours, std::string note,
+                  Verdict verdict, std::optional<double> paper) {
+  return rows.emplace_back(Row{std::move(quantity), std::move(setting), paper, ours.mean,
+                               ours.error, verdict, std::move(note)});
+}
 
 Context::Context(Options options, Watch watch)
     : options_(std::move(options)), watch_(std::move(watch)), pool_(options_.threads) {}
@@ -23,66 +30,37 @@ void Context::progress(const std::string& doing) {
   if (stopped_) throw Interrupted();
 }
 
-void Context::parallel(const std::string& doing, int tasks,
-                       const std::function<void(int task)>& work) {
+void Context::parallel(const std::string& doing, std::size_t tasks,
+                       const std::function<void(std::size_t task)>& work) {
   std::atomic<int> done = 0;
   progress(doing);
-  pool_.for_each(tasks, [&](int task, int) {
-    work(task);
+  pool_.for_each(static_cast<int>(tasks), [&](int task, int) {
+    work(static_cast<std::size_t>(task));
     progress(fmt::format("{}, {} of {}", doing, ++done, tasks));
   });
 }
 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> list = {
-      {"theory",
-       "the bias of DULA against the step size, and the bounds of Theorems 1 to 3",
-       "5 s",
-       "1 s",
-       5,
-       3,
-       {},
-       run_theory},
+      {"theory", "the bias of DULA against the step size, and the bounds of Theorems 1 to 3", "5 s",
+       "1 s", 5, 3, run_theory},
       {"preconditioner",
-       "two coordinates of very different scale, with and without a preconditioner",
-       "2 s",
-       "1 s",
-       20,
-       20,
-       {},
-       run_preconditioner},
-      {"categorical",
-       "two sites of three classes: frequencies against the exact law",
-       "15 s",
-       "2 s",
-       5,
-       3,
-       {},
-       run_categorical},
-      {"ising",
-       "the 5 x 5 Ising model: nine samplers by error, effective sample size and time",
-       "30 s",
-       "10 s",
-       5,
-       3,
-       {},
-       run_ising},
+       "two coordinates of very different scale, with and without a preconditioner", "2 s", "1 s",
+       20, 20, run_preconditioner},
+      {"categorical", "two sites of three classes: frequencies against the exact law", "15 s",
+       "2 s", 5, 3, run_categorical},
+      {"ising", "the 5 x 5 Ising model: nine samplers by error, effective sample size and time",
+       "30 s", "10 s", 5, 3, run_ising},
       {"rbm",
        "a restricted Boltzmann machine of MNIST digits: six samplers by MMD, and acceptance",
        "5 min",
        "45 s",
        8,
        2,
-       {"mnist"},
-       run_rbm},
-      {"ising-learning",
-       "learning the couplings of a 25 x 25 Ising lattice from samples of it",
-       "30 min",
-       "15 s",
-       1,
-       1,
-       {},
-       run_ising_learning},
+       run_rbm,
+       {"mnist"}},
+      {"ising-learning", "learning the couplings of a 25 x 25 Ising lattice from samples of it",
+       "30 min", "15 s", 1, 1, run_ising_learning},
       {"bnn",
        "neural networks with weights -1 and +1 on four data sets: samplers by fit and by test "
        "error",
@@ -90,8 +68,8 @@ const std::vector<Experiment>& experiments() {
        "20 s",
        5,
        2,
-       {"compas", "news", "adult", "blog"},
        run_bnn,
+       {"compas", "news", "adult", "blog"},
        {"compas"}},
       {"ebm",
        "deep energies of binary images, learned with four samplers: test log-likelihood",
@@ -99,8 +77,8 @@ const std::vector<Experiment>& experiments() {
        "1 min",
        1,
        1,
-       {"static_mnist", "mnist", "omniglot", "caltech"},
        run_ebm,
+       {"static_mnist", "mnist", "omniglot", "caltech"},
        {"static_mnist"},
        true},
       {"text",
@@ -109,12 +87,11 @@ const std::vector<Experiment>& experiments() {
        "30 s",
        5,
        1,
-       {"text"},
        run_text,
        {"text"},
+       {"text"},
        false,
-       true},
-  };
+       true}};
   return list;
 }
 

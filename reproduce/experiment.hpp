@@ -2,18 +2,17 @@
 // Liu, ICML 2022), run anew: what it is given, what it hands back, and the list of them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "report/page.hpp"
+#include "reproduce/measured.hpp"
 #include "saltus/core/device.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/core/stopwatch.hpp"
@@ -29,6 +28,10 @@ enum class Verdict {
   undecided,      // ours cannot be compared with the paper's; the note says why
   not_published,  // the paper has no number or statement to compare with
 };
+
+inline Verdict agrees_if(bool agrees) {
+  return agrees ? Verdict::agrees : Verdict::differs;
+}
 
 // One number of ours beside the paper's.
 struct Row {
@@ -48,19 +51,30 @@ struct Picture {
 
 // A part of the page, in this order.
 struct Section {
-  std::string heading;
-  std::vector<std::string> text;  // paragraphs
-  std::vector<report::Plot> plots;
-  std::vector<report::Table> tables;
-  std::vector<Picture> pictures;
-  std::string pictures_caption;
+  std::string heading = {};
+  std::vector<std::string> text = {};  // paragraphs
+  std::vector<report::Plot> plots = {};
+  std::vector<report::Table> tables = {};
+  std::vector<Picture> pictures = {};
+  std::string pictures_caption = {};
 };
 
 struct Results {
   std::vector<std::string> findings;  // sentences at the top of the page
   std::vector<Row> rows;
   std::vector<Section> sections;
+
+  // The new row, to be completed.
+  Row& add(std::string quantity, Json setting, const Measured& ours, std::string note = "",
+           Verdict verdict = Verdict::not_published, std::optional<double> paper = {});
 };
+
+// The setting with one more entry.
+template <class T>
+Json with(Json setting, const char* key, const T& value) {
+  setting[key] = value;
+  return setting;
+}
 
 struct Options {
   bool quick = false;
@@ -93,8 +107,8 @@ class Context {
 
   const Options& options() const { return options_; }
   bool quick() const { return options_.quick; }
-  int seeds() const { return options_.seeds; }
-  std::uint64_t seed(int run) const { return options_.seed + static_cast<std::uint64_t>(run); }
+  std::size_t seeds() const { return static_cast<std::size_t>(options_.seeds); }
+  std::uint64_t seed(std::size_t run) const { return options_.seed + run; }
   // The step sizes asked for, or these.
   std::vector<double> alphas(std::vector<double> usual) const;
 
@@ -104,7 +118,19 @@ class Context {
   // Throws Interrupted once the experiment was asked to stop.
   void progress(const std::string& doing);
   // work(task) for every task on the threads; progress counts the tasks.
-  void parallel(const std::string& doing, int tasks, const std::function<void(int task)>& work);
+  void parallel(const std::string& doing, std::size_t tasks,
+                const std::function<void(std::size_t task)>& work);
+  // run(item, seed) for all items, 0 and up, with all seeds: by item and seed.
+  template <class Run>
+  auto each_run(const std::string& doing, std::size_t items, Run run) {
+    using Outcome = std::invoke_result_t<Run, std::size_t, std::uint64_t>;
+    std::vector all(items, std::vector<Outcome>(seeds()));
+    parallel(doing, items * seeds(), [&](std::size_t task) {
+      const std::size_t item = task / seeds(), k = task % seeds();
+      all[item][k] = run(item, seed(k));
+    });
+    return all;
+  }
 
  private:
   Options options_;
@@ -119,11 +145,11 @@ struct Experiment {
   std::string name, summary;
   std::string full_time, quick_time;  // on two cores
   int seeds, quick_seeds;             // when none are asked for
-  std::vector<std::string> data;      // sets of published_data() that it reads
   Results (*run)(Context& context);
+  std::vector<std::string> data = {};  // sets of published_data() that it reads
   // Parts that can be asked for alone (--only): sets of `data`, or what the experiment makes of
-  // the list itself. What is finished of them is kept,
-  // so that a run can be made in several calls (--time), and on a GPU (--device).
+  // the list itself. What is finished of them is kept, so that a run can be made in several calls
+  // (--time), and on a GPU (--device).
   std::vector<std::string> quick_parts = {};  // with --quick, when none are asked for
   bool own_parts = false;                     // it reads the list itself
   bool any_model = false;                     // it can be run on another model (--model)

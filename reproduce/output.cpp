@@ -81,9 +81,7 @@ report::Table statements(const std::vector<const Row*>& rows) {
   report::Table table{
       "The paper's statements, first those that do not agree. ± is the standard error over seeds; "
       "numbers without one are exact or of a single run.",
-      {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"},
-      {},
-      {}};
+      {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"}};
   for (const Row* row : rows) {
     table.rows.push_back({words(row->quantity), setting_text(row->setting),
                           number_cell(row->paper, row->paper ? number_text(*row->paper) : "-"),
@@ -97,9 +95,7 @@ report::Table other_numbers(const std::vector<const Row*>& rows) {
   report::Table table{
       "Numbers that the paper does not give. ± is the standard error over seeds; numbers without "
       "one are exact or of a single run.",
-      {"Quantity", "Setting", "Ours", "±", "Note"},
-      {},
-      {}};
+      {"Quantity", "Setting", "Ours", "±", "Note"}};
   for (const Row* row : rows) {
     table.rows.push_back({words(row->quantity), setting_text(row->setting),
                           number_cell(row->ours, number_text(row->ours, row->spread)),
@@ -164,19 +160,8 @@ void write_json(const std::filesystem::path& path, const Json& json) {
 }  // namespace
 
 const char* verdict_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::agrees:
-      return "agrees";
-    case Verdict::differs:
-      return "differs";
-    case Verdict::cannot_hold:
-      return "cannot hold";
-    case Verdict::undecided:
-      return "undecided";
-    case Verdict::not_published:
-      break;
-  }
-  return "not published";
+  const char* texts[] = {"agrees", "differs", "cannot hold", "undecided", "not published"};
+  return texts[static_cast<int>(verdict)];
 }
 
 std::string setting_text(const Json& setting) {

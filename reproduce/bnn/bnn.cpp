@@ -7,8 +7,6 @@
 
 #include "reproduce/bnn/cell.hpp"
 #include "reproduce/bnn/paper.hpp"
-#include "reproduce/experiment.hpp"
-#include "reproduce/measured.hpp"
 
 namespace saltus::reproduce {
 namespace {
@@ -39,10 +37,7 @@ struct Standings {
 
   int dim() const { return BinaryNetworkShape{set.train.features, scale.hidden}.dim(); }
   Json setting(const Entrant& entrant) const {
-    Json j = {{"data", set.name}, {"sampler", entrant.label}};
-    if (!std::isnan(entrant.alpha)) j["alpha"] = entrant.alpha;
-    j["steps"] = scale.steps;
-    return j;
+    return with(entrant.setting({{"data", set.name}}), "steps", scale.steps);
   }
   std::string notes() const {
     return set.notes.empty() ? "" : fmt::format(" {}", fmt::join(set.notes, " "));
@@ -54,31 +49,19 @@ struct Standings {
 // Cells in an order in which every table fills evenly. Returns how many are missing because time
 // was up.
 int run_cells(Context& context, std::vector<Standings>& all) {
-  const Options& options = context.options();
-  const Shelf shelf(options.partial);
-  int missing = 0;
-  double longest = 0;  // of the cells run so far
-  for (int run = 0; run < context.seeds(); ++run) {
+  Shelf shelf(context.options().partial);
+  for (std::size_t run = 0; run < context.seeds(); ++run) {
     for (Standings& s : all) {
       for (Standing& standing : s.standings) {
         const std::uint64_t seed = context.seed(run);
-        const Json key = key_of(s.set, standing.entrant, s.scale, options.device, seed);
-        std::optional<Course> course = shelf.find(key);
-        if (!course) {
-          const double begun = context.seconds();
-          if (options.time > 0 && begun + longest > options.time) {
-            ++missing;
-            continue;
-          }
-          course = run_cell(context, s.set, standing.entrant, s.scale, seed);
-          longest = std::max(longest, context.seconds() - begun);
-          shelf.keep(key, *course);
-        }
-        standing.runs.push_back(std::move(*course));
+        std::optional<Course> course = shelf.get(
+            context, key_of(s.set, standing.entrant, s.scale, context.options().device, seed),
+            [&] { return run_cell(context, s.set, standing.entrant, s.scale, seed); });
+        if (course) standing.runs.push_back(std::move(*course));
       }
     }
   }
-  return missing;
+  return shelf.missing();
 }
 
 // ---- The tables
@@ -107,16 +90,14 @@ std::string note_of(const Standings& all, const Measured& m, std::optional<doubl
 }
 
 // Two standard deviations of a run, since the paper's number is of few runs too.
-Row judged(const Standings& all, const Entrant& entrant, const char* quantity, const Measured& m,
-           std::optional<double> paper, const std::vector<double>& authors) {
-  Row row{quantity, all.setting(entrant), {}, m.mean, m.error, Verdict::not_published, ""};
+void add_judged(const Standings& all, const Entrant& entrant, const char* quantity,
+                const Measured& m, std::optional<double> paper, const std::vector<double>& authors,
+                Results& results) {
   if (!all.comparable) paper.reset();
-  row.paper = paper;
-  if (paper && m.sd > 0) {
-    row.verdict = std::abs(m.mean - *paper) <= 2 * m.sd ? Verdict::agrees : Verdict::differs;
-  }
-  row.note = note_of(all, m, paper, authors);
-  return row;
+  const bool judged = paper && m.sd > 0;
+  results.add(quantity, all.setting(entrant), m, note_of(all, m, paper, authors),
+              judged ? agrees_if(std::abs(m.mean - *paper) <= 2 * m.sd) : Verdict::not_published,
+              paper);
 }
 
 void add_rows(const Standings& all, Results& results) {
@@ -127,31 +108,26 @@ void add_rows(const Standings& all, Results& results) {
     const auto of_paper = [&](double Published::*member) {
       return paper ? std::optional(paper.value().*member) : std::nullopt;
     };
-    results.rows.push_back(judged(all, s.entrant, "log_likelihood", s.log_likelihood(),
-                                  of_paper(&Published::log_likelihood), authors.log_likelihood));
-    results.rows.push_back(judged(all, s.entrant, "test_rmse", s.test_rmse(),
-                                  of_paper(&Published::test_rmse), authors.test_rmse));
+    add_judged(all, s.entrant, "log_likelihood", s.log_likelihood(),
+               of_paper(&Published::log_likelihood), authors.log_likelihood, results);
+    add_judged(all, s.entrant, "test_rmse", s.test_rmse(), of_paper(&Published::test_rmse),
+               authors.test_rmse, results);
   }
 }
 
 void add_speed_rows(const Standings& all, Results& results) {
-  const auto add = [&](const char* quantity, const Standing& s, const Measured& m,
-                       const std::string& note) {
-    results.rows.push_back(
-        {quantity, all.setting(s.entrant), {}, m.mean, m.error, Verdict::not_published, note});
-  };
   for (const Standing& s : all.standings) {
     if (s.runs.empty()) continue;
+    const auto add = [&](const char* quantity, double Course::*of, const std::string& note) {
+      results.add(quantity, all.setting(s.entrant), over_runs(s.runs, of), note);
+    };
     if (s.entrant.sampler == "dmala" || s.entrant.sampler == "gwg") {
-      add("acceptance", s, over_runs(s.runs, [](const Course& c) { return c.acceptance; }),
-          "Over all steps.");
-      add("acceptance_at_the_end", s,
-          over_runs(s.runs, [](const Course& c) { return c.last_acceptance; }),
-          "Over the last tenth of the steps.");
+      add("acceptance", &Course::acceptance, "Over all steps.");
+      add("acceptance_at_the_end", &Course::last_acceptance, "Over the last tenth of the steps.");
     }
-    add("changed_at_the_end", s, over_runs(s.runs, [](const Course& c) { return c.last_changed; }),
+    add("changed_at_the_end", &Course::last_changed,
         fmt::format("Of {} weights in a step, over the last tenth of the steps.", all.dim()));
-    add("seconds", s, over_runs(s.runs, [](const Course& c) { return c.seconds; }),
+    add("seconds", &Course::seconds,
         fmt::format("Of the clock for {} steps of {} chains, on all threads or the GPU, without "
                     "the measurements.",
                     all.scale.steps, all.scale.chains));
@@ -160,7 +136,7 @@ void add_speed_rows(const Standings& all, Results& results) {
 
 report::Table table_of(const std::vector<Standings>& all, const char* what, const char* caption,
                        Measured (Standing::*of)() const, double Published::*of_paper) {
-  report::Table table{caption, {"Sampler"}, {}, {}};
+  report::Table table{caption, {"Sampler"}};
   for (const Standings& s : all) {
     table.columns.push_back(s.set.name + ": " + what);
     if (s.comparable) table.columns.push_back(s.set.name + ": paper");
@@ -198,22 +174,17 @@ void add_tables(const std::vector<Standings>& all, Results& results) {
                  &Standing::log_likelihood, &Published::log_likelihood),
         table_of(all, "test error",
                  "Root mean squared error on test rows, ± one standard deviation.",
-                 &Standing::test_rmse, &Published::test_rmse)},
-       {},
-       ""});
+                 &Standing::test_rmse, &Published::test_rmse)}});
 }
 
 // ---- The curves
 
 Series curve(const Standing& s, const Scale& scale, std::vector<double> Course::*values) {
-  Series series{s.entrant.label, {}, {}, {}, {}, {}};
+  Series series{s.entrant.label};
   for (std::size_t at = 0; at < (s.runs[0].*values).size(); ++at) {
     const Measured m = over_runs(s.runs, [&](const Course& c) { return (c.*values)[at]; });
-    series.x.push_back(static_cast<double>(1 + at * scale.every));
-    series.y.push_back(m.mean);
-    if (s.runs.size() < 2) continue;
-    series.low.push_back(m.mean - m.sd);
-    series.high.push_back(m.mean + m.sd);
+    series.add(static_cast<double>(1 + at * scale.every), m.mean);
+    if (m.error) add_band(m, series);
   }
   return series;
 }
@@ -236,11 +207,7 @@ void add_curves(const Standings& all, Results& results) {
                   {fmt::format("{} rows to sample from, {} to test, {} features; {} hidden units, "
                                "so that there are {} weights; {} chains.{}",
                                all.set.train.rows(), all.set.test.rows(), all.set.train.features,
-                               all.scale.hidden, all.dim(), all.scale.chains, all.notes())},
-                  {},
-                  {},
-                  {},
-                  ""};
+                               all.scale.hidden, all.dim(), all.scale.chains, all.notes())}};
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.runs.empty(); });
   if (some) {

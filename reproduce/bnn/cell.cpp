@@ -105,12 +105,6 @@ class Watch final : public StepObserver {
   std::uint64_t last_ = 0;
 };
 
-Settings settings_of(const Entrant& entrant) {
-  if (entrant.sampler == "gibbs") return {{"scan", "random"}};
-  if (entrant.sampler == "gwg") return {{"flips", "1"}};
-  return {{"step_size", fmt::format("{:g}", entrant.alpha)}};
-}
-
 }  // namespace
 
 Scale scale_of(const std::string& set, bool quick) {
@@ -119,13 +113,14 @@ Scale scale_of(const std::string& set, bool quick) {
 }
 
 std::vector<Entrant> entrants(const std::vector<double>& alphas) {
-  std::vector<Entrant> list = {{"Gibbs", "gibbs"}, {"GWG", "gwg"}};
+  std::vector<Entrant> list = {{"Gibbs", "gibbs", NAN, {{"scan", "random"}}},
+                               {"GWG", "gwg", NAN, {{"flips", "1"}}}};
   for (const double alpha : alphas) {
-    const std::string with = alpha == kPaperAlpha ? "" : fmt::format(" {:g}", alpha);
-    list.push_back({"DULA" + with, "dula", alpha});
-    list.push_back({"DMALA" + with, "dmala", alpha});
+    const std::string size = alpha == kPaperAlpha ? "" : fmt::format(" {:g}", alpha);
+    list.push_back({"DULA" + size, "dula", alpha});
+    list.push_back({"DMALA" + size, "dmala", alpha});
     for (const int batch : {10, 100, 500}) {
-      list.push_back({fmt::format("DULA{}, batch {}", with, batch), "dula", alpha, batch});
+      list.push_back({fmt::format("DULA{}, batch {}", size, batch), "dula", alpha, {}, batch});
     }
   }
   return list;
@@ -154,7 +149,7 @@ Course run_cell(Context& context, const RegressionSet& set, const Entrant& entra
   const Options& options = context.options();
   const Networks networks(set, scale, entrant.batch, options.device);
   const Target& target = networks.target();
-  const auto sampler = make_sampler(entrant.sampler, target, settings_of(entrant));
+  const auto sampler = entrant.make(target);
   ThreadPool pool(options.threads);
   Ensemble ensemble(target, scale.chains, 0, options.threads, seed);
   ensemble.start_random();
@@ -194,21 +189,6 @@ std::string Course::file_of(const Json& key) {
   if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
   if (key["batch"] != 0) name += fmt::format("-{}", key["batch"].get<int>());
   return fmt::format("{}-{}.json", name, key["seed"].get<std::uint64_t>());
-}
-
-void to_json(Json& j, const Course& course) {
-  j = {{"log_likelihood", course.log_likelihood}, {"test_rmse", course.test_rmse},
-       {"acceptance", course.acceptance},         {"last_acceptance", course.last_acceptance},
-       {"last_changed", course.last_changed},     {"seconds", course.seconds}};
-}
-
-void from_json(const Json& j, Course& course) {
-  j.at("log_likelihood").get_to(course.log_likelihood);
-  j.at("test_rmse").get_to(course.test_rmse);
-  j.at("acceptance").get_to(course.acceptance);
-  j.at("last_acceptance").get_to(course.last_acceptance);
-  j.at("last_changed").get_to(course.last_changed);
-  j.at("seconds").get_to(course.seconds);
 }
 
 }  // namespace saltus::reproduce::bnn

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "reproduce/data/regression_sets.hpp"
-#include "reproduce/experiment.hpp"
+#include "reproduce/entrant.hpp"
 #include "reproduce/kept_cells.hpp"
-#include "reproduce/measured.hpp"
-#include "saltus/sampler/registry.hpp"
 
 namespace saltus::reproduce::bnn {
 
@@ -18,11 +16,6 @@ struct Scale {
 // The paper's network for a set; --quick has a smaller one.
 Scale scale_of(const std::string& set, bool quick);
 
-struct Entrant {
-  std::string label, sampler;  // "DULA, batch 100", "dula"
-  double alpha = NAN;          // where it has a step size
-  int batch = 0;               // 0: all rows
-};
 constexpr double kPaperAlpha = 0.1;
 // Gibbs, GWG, DULA and DMALA, and DULA with mini-batches.
 std::vector<Entrant> entrants(const std::vector<double>& alphas);
@@ -36,6 +29,15 @@ struct Course {
   double seconds = 0;                            // of the clock, for the sampler alone
 
   static std::string file_of(const Json& key);  // that keeps it
+  static constexpr auto fields() {
+    return std::tuple{std::pair{"log_likelihood", &Course::log_likelihood},
+                      std::pair{"test_rmse", &Course::test_rmse},
+                      std::pair{"acceptance", &Course::acceptance},
+                      std::pair{"last_acceptance", &Course::last_acceptance},
+                      std::pair{"last_changed", &Course::last_changed},
+                      std::pair{"seconds", &Course::seconds}};
+  }
+  bool sound() const { return log_likelihood.size() == test_rmse.size(); }
 };
 
 // What a cell is named by: it is the same computation when this is the same.
@@ -45,8 +47,6 @@ Json key_of(const RegressionSet& set, const Entrant& entrant, const Scale& scale
 Course run_cell(Context& context, const RegressionSet& set, const Entrant& entrant,
                 const Scale& scale, std::uint64_t seed);
 
-void to_json(Json& j, const Course& course);
-void from_json(const Json& j, Course& course);
 using Shelf = KeptCells<Course>;
 
 }  // namespace saltus::reproduce::bnn

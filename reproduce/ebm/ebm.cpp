@@ -124,58 +124,52 @@ std::string departure_of(const EbmCell& cell, const EbmProtocol& whole) {
   return text;
 }
 
-Row likelihood_row(const EbmRecord& record, bool quick) {
+void judge_likelihood(const EbmRecord& record, Row& row) {
   const EbmEvaluation& e = *record.evaluation;
   const EbmProtocol whole = EbmProtocol::full();
-  Json setting = setting_of(record.cell);
-  setting["low"] = contradictory(e) ? Json(nullptr) : Json(e.low);
-  setting["high"] = contradictory(e) ? bound_of(e) : e.high;
-  Row row{"test_log_likelihood",  setting,         {}, estimate_of(e), {},
-          Verdict::not_published, interval_note(e)};
-  if (quick) return row;
   row.note += cut_of(record, whole);
   for (const std::string& note : record.notes) row.note += note + " ";
   if (!record.cell.published()) {
     row.note += "Not in the paper: " + departure_of(record.cell, whole) + ".";
-    return row;
+    return;
   }
-  row.paper = record.cell.paper;
+  const double paper = record.cell.paper;
+  row.paper = paper;
   row.verdict = Verdict::undecided;
   if (quoted(record.cell)) row.note += "The paper quotes its number from earlier work. ";
   if ((e.iterations != whole.plan.iterations && record.failure.empty()) || !record.notes.empty()) {
     row.note += "Not comparable with the paper's number.";
-    return row;
-  }
-  const double paper = record.cell.paper;
-  if (contradictory(e)) {
-    if (paper > bound_of(e) + kTolerance) {
-      row.verdict = Verdict::differs;
-    } else {
-      row.note += "A bound from one side says nothing on a number below it.";
-    }
-    return row;
-  }
-  if (e.high - e.low > kWidest) {
+  } else if (contradictory(e) && paper > bound_of(e) + kTolerance) {
+    row.verdict = Verdict::differs;
+  } else if (contradictory(e)) {
+    row.note += "A bound from one side says nothing on a number below it.";
+  } else if (e.high - e.low > kWidest) {
     row.note += "The interval is too wide for a verdict.";
-    return row;
+  } else {
+    row.verdict = agrees_if(paper >= e.low - kTolerance && paper <= e.high + kTolerance);
+    row.note += fmt::format(
+        "They agree when the paper's number is within {} of the interval; it has no spread, and "
+        "comes from the forward direction alone, which tends to be too high.",
+        kTolerance);
   }
-  const bool near = paper >= e.low - kTolerance && paper <= e.high + kTolerance;
-  row.verdict = near ? Verdict::agrees : Verdict::differs;
-  row.note += fmt::format(
-      "They agree when the paper's number is within {} of the interval; it has no spread, and "
-      "comes from the forward direction alone, which tends to be too high.",
-      kTolerance);
-  return row;
+}
+
+void add_likelihood(const EbmRecord& record, bool quick, Results& results) {
+  const EbmEvaluation& e = *record.evaluation;
+  Json setting =
+      with(setting_of(record.cell), "low", contradictory(e) ? Json(nullptr) : Json(e.low));
+  setting["high"] = contradictory(e) ? bound_of(e) : e.high;
+  Row& row = results.add("test_log_likelihood", setting, {estimate_of(e)}, interval_note(e));
+  if (!quick) judge_likelihood(record, row);
 }
 
 void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, Results& results) {
   const auto add = [&](const char* quantity, double value, std::string note, Json more = {}) {
     Json setting = setting_of(record.cell);
-    for (const auto& [key, v] : more.items()) setting[key] = v;
-    results.rows.push_back(
-        {quantity, setting, {}, value, {}, Verdict::not_published, std::move(note)});
+    if (!more.is_null()) setting.update(more);
+    results.add(quantity, setting, {value}, std::move(note));
   };
-  if (record.evaluation) results.rows.push_back(likelihood_row(record, quick));
+  if (record.evaluation) add_likelihood(record, quick, results);
   if (const Validation* v = record.chosen()) {
     add("validation_log_likelihood", v->log_likelihood(),
         fmt::format("Chosen from {}; at most so much: forward direction, {} betas, {} chains, "
@@ -210,7 +204,7 @@ Plot plot_of(const std::vector<const EbmRecord*>& records, const std::string& ti
              const std::string& label, Of of) {
   Plot plot{.title = title, .x_label = "iterations", .y_label = label};
   for (const EbmRecord* record : records) {
-    Series series{record->cell.label, {}, {}, {}, {}, {}};
+    Series series{record->cell.label};
     of(*record, series);
     if (!series.x.empty()) plot.series.push_back(std::move(series));
   }
@@ -223,9 +217,8 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
   const auto history = [](auto value, double limit = INFINITY) {
     return [value, limit](const EbmRecord& record, Series& series) {
       for (const EbmInfo& info : record.history) {
-        if (std::abs(value(info)) > limit) continue;
-        series.x.push_back(static_cast<double>(info.iteration));
-        series.y.push_back(value(info));
+        if (std::abs(std::invoke(value, info)) > limit) continue;
+        series.add(static_cast<double>(info.iteration), std::invoke(value, info));
       }
       report::thin(series, 400);
     };
@@ -234,29 +227,26 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
                        [](const EbmRecord& record, Series& series) {
                          for (const Validation& v : record.validations) {
                            if (!v.possible()) continue;
-                           series.x.push_back(static_cast<double>(v.iteration));
-                           series.y.push_back(v.log_likelihood());
+                           series.add(static_cast<double>(v.iteration), v.log_likelihood());
                          }
                        });
   valid.summary =
       "Of the averaged parameters. The estimate of log Z tends to be too low, so that these tend "
       "to be too high; those above 0, which are impossible, are left out.";
   Plot loss = plot_of(records, dataset + ": loss", "mean log p of samples less that of data",
-                      history([](const EbmInfo& i) { return i.loss(); }, EbmInfo::kLargestLoss));
+                      history(&EbmInfo::loss, EbmInfo::kLargestLoss));
   loss.summary = fmt::format(
       "It tells that learning goes on, not how good the model is. Values beyond {} either way are "
       "left out.",
       EbmInfo::kLargestLoss);
   Plot changes = plot_of(records, dataset + ": changes of a chain in a step", "pixels",
-                         history([](const EbmInfo& i) { return i.changed; }));
+                         history(&EbmInfo::changed));
   Plot acceptance = plot_of(records, dataset + ": acceptance", "mean acceptance probability",
-                            history([](const EbmInfo& i) { return i.acceptance; }));
-  Plot step_size = plot_of(
-      records, dataset + ": step size", "alpha", [&](const EbmRecord& record, Series& series) {
-        if (record.cell.tuned) {
-          history([](const EbmInfo& i) { return i.step_size; })(record, series);
-        }
-      });
+                            history(&EbmInfo::acceptance));
+  Plot step_size = plot_of(records, dataset + ": step size", "alpha",
+                           [&](const EbmRecord& record, Series& series) {
+                             if (record.cell.tuned) history (&EbmInfo::step_size)(record, series);
+                           });
   for (Plot* plot : {&valid, &loss, &changes, &acceptance, &step_size}) {
     if (!plot->series.empty()) section.plots.push_back(std::move(*plot));
   }
@@ -271,9 +261,7 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
   report::Table table{
       "Test log-likelihood, in nats: the paper's number, then the middle of our interval and its "
       "ends. A dash: not run, or not finished.",
-      {"Data", "Sampler", "Paper", "Ours", "Learned", "log Z by"},
-      {},
-      {}};
+      {"Data", "Sampler", "Paper", "Ours", "Learned", "log Z by"}};
   for (const EbmRecord& r : records) {
     const auto& e = r.evaluation;
     const std::uint64_t iterations = e                   ? e->iterations
@@ -292,7 +280,7 @@ report::Table table_of(const std::vector<EbmRecord>& records) {
 
 void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& protocol, bool quick,
                   Results& results) {
-  Section table{"Table 1", {}, {}, {table_of(records)}, {}, ""};
+  Section table{"Table 1", {}, {}, {table_of(records)}};
   const EbmPlan& plan = protocol.plan;
   if (quick) {
     table.text.push_back(
@@ -324,7 +312,7 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
       if (r.cell.dataset == dataset && r.begun()) some.push_back(&r);
     }
     if (some.empty()) continue;
-    Section section{"Learning from " + dataset, some[0]->notes, {}, {}, {}, ""};
+    Section section{"Learning from " + dataset, some[0]->notes};
     add_plots(dataset, some, section);
     for (const EbmRecord* r : some) {
       if (r->samples.empty()) continue;

@@ -4,7 +4,6 @@
 #include "reproduce/chains.hpp"
 #include "reproduce/ising/exact.hpp"
 #include "reproduce/ising/runs.hpp"
-#include "reproduce/measured.hpp"
 
 namespace saltus::reproduce::ising {
 namespace {
@@ -20,13 +19,12 @@ struct Boldness {
 // makes the states nearly independent.
 Boldness boldness(const Entrant& entrant, int chains, int steps, std::uint64_t seed) {
   const IsingLattice target(5, 5, true, kA, kB);
-  const auto sampler = make_sampler(entrant.sampler, target, entrant.settings),
+  const auto sampler = entrant.make(target),
              sweep = make_sampler("gibbs", target, {{"updates", "sweep"}});
   Ensemble ensemble(target, chains, chains, 1, seed);
   ensemble.start_random();
   ensemble.evaluate();
-  Visitor nothing([](int, std::uint64_t, const Symbol*, const StepInfo&) {});
-  ensemble.advance(*sweep, 100, nothing);
+  advance(ensemble, *sweep, 100);
   Boldness sum;
   Visitor add([&](int, std::uint64_t, const Symbol*, const StepInfo& info) {
     sum.proposed += info.proposed;
@@ -34,7 +32,7 @@ Boldness boldness(const Entrant& entrant, int chains, int steps, std::uint64_t s
     sum.changed += info.changed;
   });
   for (int step = 0; step < steps; ++step) {
-    ensemble.advance(*sweep, 1, nothing);
+    advance(ensemble, *sweep, 1);
     ensemble.advance(*sampler, 1, add);
   }
   const double n = static_cast<double>(steps) * chains;
@@ -43,20 +41,23 @@ Boldness boldness(const Entrant& entrant, int chains, int steps, std::uint64_t s
 
 // What the paper's text says of two of them.
 void compare_boldness(const Entrant& entrant, Row& row) {
-  const bool acceptance = row.quantity == "acceptance";
-  if (entrant.label == "DMALA" && entrant.alpha == 0.6 && row.quantity == "proposed_changes") {
-    row.paper = 6;
-    row.verdict = std::abs(row.ours - 6) <= 0.5 ? Verdict::agrees : Verdict::differs;
-    row.note = "The paper: 6 coordinates. They are proposed; about half of them come about.";
-  } else if (entrant.label == "DMALA" && entrant.alpha == 0.6 && acceptance) {
-    row.paper = 0.52;
-    row.verdict = std::abs(row.ours - 0.52) <= 0.005 ? Verdict::agrees : Verdict::differs;
-    row.note = "The paper: 52 %. Close, but more than its rounding.";
-  } else if (entrant.label == "GWG-6" && acceptance) {
-    row.paper = 0.43;
-    row.verdict = std::abs(row.ours - 0.43) <= 0.005 ? Verdict::agrees : Verdict::differs;
-    row.note =
-        "The paper: 43 %. Six sites drawn with replacement are 5.2 different ones on average.";
+  struct Statement {
+    const char *sampler, *quantity;
+    double paper, tolerance;
+    const char* note;
+  };
+  for (const Statement& s :
+       {Statement{"DMALA 0.6", "proposed_changes", 6, 0.5,
+                  "The paper: 6 coordinates. They are proposed; about half of them come about."},
+        Statement{"DMALA 0.6", "acceptance", 0.52, 0.005,
+                  "The paper: 52 %. Close, but more than its rounding."},
+        Statement{"GWG-6", "acceptance", 0.43, 0.005,
+                  "The paper: 43 %. Six sites drawn with replacement are 5.2 different ones on "
+                  "average."}}) {
+    if (entrant.name() != s.sampler || row.quantity != s.quantity) continue;
+    row.paper = s.paper;
+    row.verdict = agrees_if(std::abs(row.ours - s.paper) <= s.tolerance);
+    row.note = s.note;
   }
 }
 
@@ -67,14 +68,12 @@ void add_boldness(Context& context, Results& results) {
   const std::vector<double> alphas = context.alphas({0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 2});
   for (const double alpha : alphas) entrants.push_back(dmala(alpha));
   for (const int flips : {1, 2, 4, 6}) entrants.push_back(gwg(flips));
-  const auto runs = static_cast<std::size_t>(context.seeds());
   const int chains = 128;
   const int steps = context.quick() ? 1500 : 3000;
-  std::vector<Boldness> all(entrants.size() * runs);
-  context.parallel("proposals and acceptance", static_cast<int>(all.size()), [&](int task) {
-    const auto t = static_cast<std::size_t>(task);
-    all[t] = boldness(entrants[t / runs], chains, steps, context.seed(static_cast<int>(t % runs)));
-  });
+  const auto all = context.each_run("proposals and acceptance", entrants.size(),
+                                    [&](std::size_t e, std::uint64_t seed) {
+                                      return boldness(entrants[e], chains, steps, seed);
+                                    });
   Plot plot{.title = "Bold and accepted",
             .x_label = "coordinates that a proposal changes",
             .y_label = "acceptance probability",
@@ -83,38 +82,27 @@ void add_boldness(Context& context, Results& results) {
                 "same boldness DMALA is accepted more often.",
             .y_from = 0,
             .y_to = 1};
-  plot.series = {{"DMALA", {}, {}, {}, {}, {}}, {"GWG", {}, {}, {}, {}, {}}};
+  plot.series = {{"DMALA"}, {"GWG"}};
   for (std::size_t e = 0; e < entrants.size(); ++e) {
+    const Json setting = entrants[e].setting();
     const auto add = [&](const char* quantity, double Boldness::*member) {
-      std::vector<double> values;
-      for (std::size_t r = 0; r < runs; ++r) values.push_back(all[e * runs + r].*member);
-      const Measured m = measured(values);
-      Row row{quantity, entrants[e].setting(), {}, m.mean, m.error, Verdict::not_published, ""};
+      Row& row = results.add(quantity, setting, over_runs(all[e], member));
       compare_boldness(entrants[e], row);
-      results.rows.push_back(row);
-      return m.mean;
+      return row.ours;
     };
-    Series& series = plot.series[entrants[e].sampler == "gwg"];
-    series.x.push_back(add("proposed_changes", &Boldness::proposed));
-    series.y.push_back(add("acceptance", &Boldness::acceptance));
+    const double proposed = add("proposed_changes", &Boldness::proposed);
+    plot.series[entrants[e].sampler == "gwg"].add(proposed,
+                                                  add("acceptance", &Boldness::acceptance));
     add("accepted_changes", &Boldness::changed);
     if (std::isnan(entrants[e].alpha)) continue;
-    results.rows.push_back({"proposed_changes_exact",
-                            entrants[e].setting(),
-                            {},
-                            ising_proposed_changes(kA, kB, entrants[e].alpha),
-                            {},
-                            Verdict::not_published,
-                            "By transfer matrices."});
+    results.add("proposed_changes_exact", setting,
+                {ising_proposed_changes(kA, kB, entrants[e].alpha)}, "By transfer matrices.");
   }
   results.sections.push_back(
       {"Large moves that are accepted",
        {fmt::format("In stationarity: {} chains, {} steps of each, {} seeds.", chains, steps,
-                    runs)},
-       {plot},
-       {},
-       {},
-       ""});
+                    context.seeds())},
+       {plot}});
 }
 
 }  // namespace saltus::reproduce::ising

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "reproduce/ising/lesson.hpp"
-#include "reproduce/measured.hpp"
 
 namespace saltus::reproduce {
 namespace {
@@ -32,43 +31,41 @@ struct Standing {
 constexpr const char* kQuickNote =
     "Quick version: a smaller lattice, which the paper does not have.";
 
-void add_row(Results& results, const std::string& quantity, Json setting, const Measured& m,
-             std::string note = "") {
-  results.rows.push_back(
-      {quantity, std::move(setting), {}, m.mean, m.error, Verdict::not_published, std::move(note)});
+// When a run first had the error that the paper's DMALA and DULA come to: in seconds, iterations.
+double seconds_until(const Curve& c) {
+  return c.first_at(kReached, c.seconds);
+}
+double iterations_until(const Curve& c) {
+  return c.first_at(kReached, c.iterations);
 }
 
 void add_lines(const Standing& s, std::uint64_t steps, Results& results) {
-  Json setting = s.entrant.setting();
-  setting["steps"] = steps;
-  add_row(results, "acceptance", setting,
-          over_runs(s.runs, [](const Curve& c) { return c.acceptance; }));
-  add_row(
-      results, "proposed_changes", setting,
-      over_runs(s.runs, [](const Curve& c) { return c.proposed; }),
+  const auto add = [&](const char* quantity, auto of, const char* note = "") {
+    results.add(quantity, with(s.entrant.setting(), "steps", steps), over_runs(s.runs, of), note);
+  };
+  add("acceptance", &Curve::acceptance);
+  add("proposed_changes", &Curve::proposed,
       s.entrant.sampler == "gibbs" ? "Of all steps of an iteration: sites that were drawn." : "");
-  add_row(results, "milliseconds_per_iteration", setting, over_runs(s.runs, [](const Curve& c) {
-            return 1e3 * c.seconds.back() / c.iterations.back();
-          }));
-  add_row(results, "coupling_of_neighbours", setting,
-          over_runs(s.runs, [](const Curve& c) { return c.last.on_edges; }),
-          "The truth is 0.25; the l1 penalty pulls towards 0.");
-  add_row(results, "coupling_of_others", setting,
-          over_runs(s.runs, [](const Curve& c) { return c.last.elsewhere; }),
-          "Root mean square; the truth is 0.");
+  add("milliseconds_per_iteration",
+      [](const Curve& c) { return 1e3 * c.seconds.back() / c.iterations.back(); });
+  add(
+      "coupling_of_neighbours", [](const Curve& c) { return c.last.on_edges; },
+      "The truth is 0.25; the l1 penalty pulls towards 0.");
+  add(
+      "coupling_of_others", [](const Curve& c) { return c.last.elsewhere; },
+      "Root mean square; the truth is 0.");
 }
 
 // "DMALA and DULA reach -5.0": where ours end, and when they first were there.
 void judge_reaching(const Standing& s, const Scale& scale, bool quick, Results& results) {
-  Json setting = s.entrant.setting();
-  setting["steps"] = scale.steps;
-  setting["iterations"] = static_cast<std::uint64_t>(s.runs[0].iterations.back());
+  const Json setting = with(with(s.entrant.setting(), "steps", scale.steps), "iterations",
+                            static_cast<std::uint64_t>(s.runs[0].iterations.back()));
   const Measured end = over_runs(s.runs, [](const Curve& c) { return c.log_rmse.back(); });
-  Row row{"log_rmse", setting, {}, end.mean, end.error, Verdict::not_published, s.runs[0].failure};
+  Row& row = results.add("log_rmse", setting, end, s.runs[0].failure);
   const bool published = s.entrant.name() == kDmala.name() || s.entrant.label == "DULA";
   if (published && !quick) {
     row.paper = kReached;
-    row.verdict = end.mean <= kReached ? Verdict::agrees : Verdict::differs;
+    row.verdict = agrees_if(end.mean <= kReached);
     row.note = end.mean <= kReached ? "The paper: reaches -5.0."
                                     : "The paper: reaches -5.0. Not in these iterations.";
   } else if (quick) {
@@ -78,53 +75,42 @@ void judge_reaching(const Standing& s, const Scale& scale, bool quick, Results& 
   } else if (s.entrant.alpha == kCodeAlpha) {
     row.note = "The step size of the released code; the paper's appendix has 0.15.";
   }
-  results.rows.push_back(row);
   if (quick) return;
-  const Measured when =
-      over_runs(s.runs, [](const Curve& c) { return c.first_at(kReached, c.seconds); });
+  const Measured when = over_runs(s.runs, seconds_until);
   if (std::isnan(when.mean)) return;
-  Json reached = s.entrant.setting();
-  reached["log_rmse"] = kReached;
-  results.rows.push_back(
-      {"seconds_until", reached, published ? std::optional(kPaperSeconds) : std::nullopt, when.mean,
-       when.error, Verdict::not_published,
-       published ? "The paper: 800 s, of PyTorch on an unnamed GPU; times do not carry over."
-                 : ""});
-  add_row(results, "iterations_until", reached,
-          over_runs(s.runs, [](const Curve& c) { return c.first_at(kReached, c.iterations); }));
+  const Json reached = with(s.entrant.setting(), "log_rmse", kReached);
+  Row& until = results.add("seconds_until", reached, when);
+  if (published) {
+    until.paper = kPaperSeconds;
+    until.note = "The paper: 800 s, of PyTorch on an unnamed GPU; times do not carry over.";
+  }
+  results.add("iterations_until", reached, over_runs(s.runs, iterations_until));
 }
 
 // "The baselines do not reach it in 1,400 s", which is 1.75 times as long as DMALA took.
 void judge_rivals(const std::vector<Standing>& all, Results& results) {
   const Standing& best = all[0];
-  const Measured when =
-      over_runs(best.runs, [](const Curve& c) { return c.first_at(kReached, c.seconds); });
+  const Measured when = over_runs(best.runs, seconds_until);
   if (std::isnan(when.mean)) return;
   const double until = when.mean * kPaperRivalSeconds / kPaperSeconds;
   for (const Standing& s : all) {
-    if (s.entrant.gradient()) continue;
+    if (!std::isnan(s.entrant.alpha)) continue;
     const Measured m =
         over_runs(s.runs, [&](const Curve& c) { return c.best_until(until, c.seconds); });
     const Measured ran = over_runs(s.runs, [](const Curve& c) { return c.seconds.back(); });
     const bool behind = m.mean > kReached;
-    Json setting = s.entrant.setting();
-    setting["seconds"] = static_cast<std::uint64_t>(std::round(until));
     std::string note = fmt::format(
         "The paper: not at -5.0 after 1.75 times the time of DMALA, here {:.0f} s.", until);
     if (ran.mean < until) note += fmt::format(" It ran for {:.0f} s only.", ran.mean);
     if (!behind) note += " It is there here: single changes keep up with the model as it learns.";
-    results.rows.push_back({"least_log_rmse_in_time",
-                            setting,
-                            {},
-                            m.mean,
-                            m.error,
-                            behind ? Verdict::agrees : Verdict::differs,
-                            note});
+    results.add("least_log_rmse_in_time",
+                with(s.entrant.setting(), "seconds", static_cast<std::uint64_t>(std::round(until))),
+                m, note, agrees_if(behind));
   }
 }
 
 Series reference(const std::string& name, double from, double to, double value) {
-  return {name, {from, to}, {value, value}, {}, {}, {}};
+  return {name, {from, to}, {value, value}};
 }
 
 // The first run of each; every point at least a fiftieth beyond the one before.
@@ -140,12 +126,9 @@ Plot error_plot(const std::vector<Standing>& all, const Truth& truth, bool by_se
     const Curve& c = s.runs[0];
     const std::vector<double>& x = by_seconds ? c.seconds : c.iterations;
     last = std::max(last, x.back());
-    Series series{s.entrant.name(), {}, {}, {}, {}, {}};
-    for (const std::size_t k : report::evenly_spread(x.size(), 250)) {
-      series.x.push_back(x[k]);
-      series.y.push_back(c.log_rmse[k]);
-    }
-    plot.series.push_back(series);
+    Series& series = plot.series.emplace_back(Series{s.entrant.name()});
+    for (const std::size_t k : report::evenly_spread(x.size(), 250))
+      series.add(x[k], c.log_rmse[k]);
   }
   plot.series.push_back(reference("all couplings 0", 0, last, truth.log_rmse_of_zero()));
   return plot;
@@ -163,7 +146,7 @@ struct BySteps {
 void judge_divergence(const Curve& first, std::uint64_t steps, Row& row) {
   if (steps >= 100) return;
   const bool diverges = !first.failure.empty() || first.turned();
-  row.verdict = diverges ? Verdict::agrees : Verdict::differs;
+  row.verdict = agrees_if(diverges);
   row.note = "The paper: diverges with less than 100 steps. ";
   row.note += first.turned() ? first.turn_text() : "Its error does not grow here.";
 }
@@ -178,29 +161,24 @@ void add_by_steps(const BySteps& all, const Scale& scale, const Truth& truth, bo
             .summary = "The fewer steps, the less the chains keep up with the model that learns.",
             .wide = true};
   for (std::size_t e = 0; e < all.entrants.size(); ++e) {
-    Series series{all.entrants[e].name(), {}, {}, {}, {}, {}};
+    Series& series = plot.series.emplace_back(Series{all.entrants[e].name()});
     for (std::size_t k = 0; k < scale.numbers_of_steps.size(); ++k) {
       const std::vector<Curve>& runs = all.curves[e][k];
-      std::vector<double> values;
-      for (const Curve& c : runs) {
+      const std::uint64_t steps = scale.numbers_of_steps[k];
+      const Measured m = over_runs(runs, [&](const Curve& c) {
         std::size_t at = 0;
         while (at + 1 < c.iterations.size() && c.iterations[at] < iterations) ++at;
-        values.push_back(c.log_rmse[at]);
-      }
-      const Measured m = measured(values);
-      Json setting = all.entrants[e].setting();
-      setting["steps"] = scale.numbers_of_steps[k];
-      setting["iterations"] = scale.short_iterations;
-      Row row{"log_rmse", setting, {}, m.mean, m.error, Verdict::not_published, runs[0].failure};
+        return c.log_rmse[at];
+      });
+      const Json setting = with(with(all.entrants[e].setting(), "steps", steps), "iterations",
+                                scale.short_iterations);
+      Row& row = results.add("log_rmse", setting, m, runs[0].failure);
       if (quick) row.note = kQuickNote;
       if (all.entrants[e].sampler == "gibbs" && !quick) {
-        judge_divergence(runs[0], scale.numbers_of_steps[k], row);
+        judge_divergence(runs[0], steps, row);
       }
-      results.rows.push_back(row);
-      series.x.push_back(static_cast<double>(scale.numbers_of_steps[k]));
-      series.y.push_back(m.mean);
+      series.add(static_cast<double>(steps), m.mean);
     }
-    plot.series.push_back(series);
   }
   const auto& steps = scale.numbers_of_steps;
   plot.series.push_back(reference("all couplings 0", static_cast<double>(steps.front()),
@@ -210,10 +188,7 @@ void add_by_steps(const BySteps& all, const Scale& scale, const Truth& truth, bo
        {fmt::format("The paper gives no number of iterations for this figure, and its points only "
                     "as a range from 5 to 100 steps: here all runs have {} iterations.",
                     scale.short_iterations)},
-       {plot},
-       {},
-       {},
-       ""});
+       {plot}});
 }
 
 // ---- All runs
@@ -234,8 +209,8 @@ const Standing& find(const std::vector<Standing>& all, const Entrant& entrant) {
 }
 
 void add_section(const Scale& scale, const std::vector<Standing>& all, const Truth& truth,
-                 bool quick, int seeds, Results& results) {
-  Section section{"Learning the couplings", {}, {}, {}, {}, ""};
+                 bool quick, std::size_t seeds, Results& results) {
+  Section section{"Learning the couplings"};
   const int n = scale.side * scale.side;
   if (quick) {
     section.text.push_back(
@@ -273,11 +248,10 @@ void add_findings(const std::vector<Standing>& all, const Scale& scale, Results&
     append(ends, fmt::format("{} {:.2f} after {:g} iterations", s.entrant.name(),
                              at([](const Curve& c) { return c.log_rmse.back(); }),
                              s.runs[0].iterations.back()));
-    const double seconds = at([](const Curve& c) { return c.first_at(kReached, c.seconds); });
+    const double seconds = at(seconds_until);
     if (std::isnan(seconds)) continue;
     append(times, fmt::format("{} after {:.0f} iterations and {:.0f} s", s.entrant.name(),
-                              at([](const Curve& c) { return c.first_at(kReached, c.iterations); }),
-                              seconds));
+                              at(iterations_until), seconds));
   }
   results.findings.push_back(
       fmt::format("Log RMSE of the couplings of the {0} x {0} lattice: {1}.", scale.side, ends));
@@ -288,22 +262,11 @@ void add_findings(const std::vector<Standing>& all, const Scale& scale, Results&
 
 void add_references(const Truth& truth, const Curve& any, std::span<const double> products,
                     Results& results) {
-  add_row(results, "product_of_neighbours", {{"of", "the data"}}, measured(products),
-          "0.87278 on an infinite lattice in equilibrium, by Onsager's solution.");
-  results.rows.push_back({"log_rmse",
-                          {{"couplings", "all 0"}},
-                          {},
-                          truth.log_rmse_of_zero(),
-                          {},
-                          Verdict::not_published,
-                          "Exact: ln(0.25 sqrt(4 / sites))."});
-  results.rows.push_back({"log_rmse",
-                          {{"couplings", "at the start"}},
-                          {},
-                          any.log_rmse[0],
-                          {},
-                          Verdict::not_published,
-                          ""});
+  results.add("product_of_neighbours", {{"of", "the data"}}, measured(products),
+              "0.87278 on an infinite lattice in equilibrium, by Onsager's solution.");
+  results.add("log_rmse", {{"couplings", "all 0"}}, {truth.log_rmse_of_zero()},
+              "Exact: ln(0.25 sqrt(4 / sites)).");
+  results.add("log_rmse", {{"couplings", "at the start"}}, {any.log_rmse[0]});
 }
 
 }  // namespace
@@ -316,7 +279,7 @@ Results run_ising_learning(Context& context) {
   BySteps by_steps;
   by_steps.curves.assign(by_steps.entrants.size(),
                          std::vector<std::vector<Curve>>(scale.numbers_of_steps.size()));
-  for (int run = 0; run < context.seeds(); ++run) {
+  for (std::size_t run = 0; run < context.seeds(); ++run) {
     const RowBuffer<Symbol> data = draw_data(context, scale, context.seed(run));
     products.push_back(mean_product(scale, data.view()));
     const Lesson lesson{scale, truth, data.view(), context.seed(run)};

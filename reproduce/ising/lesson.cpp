@@ -6,11 +6,9 @@
 #include <array>
 
 #include "reproduce/chains.hpp"
-#include "reproduce/measured.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/contrastive_divergence.hpp"
 #include "saltus/learn/trainable_ising.hpp"
-#include "saltus/sampler/registry.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/quadratic.hpp"
 
@@ -22,12 +20,11 @@ constexpr std::uint64_t kDataSeeds = 1'000'000'000;  // the data's chains are no
 // One step of Gibbs-1 draws one site; they are drawn together, which is the same chain.
 std::unique_ptr<Sampler> sampler_of(const Entrant& entrant, const Target& target,
                                     std::uint64_t steps) {
-  Settings settings;
-  if (entrant.gradient()) settings = {{"step_size", fmt::format("{:g}", entrant.alpha)}};
+  Entrant with_settings = entrant;
   if (entrant.sampler == "gibbs") {
-    settings = {{"scan", "systematic"}, {"updates", fmt::format("{}", steps)}};
+    with_settings.settings = {{"scan", "systematic"}, {"updates", fmt::format("{}", steps)}};
   }
-  return make_sampler(entrant.sampler, target, settings);
+  return with_settings.make(target);
 }
 
 IsingLattice lattice(const Scale& scale) {
@@ -56,33 +53,18 @@ Scale quick_scale() {
   return {10, 1000, 128, 128, 20, 1200, 600, 2400, 20, {2, 5, 20}};
 }
 
-std::string Entrant::name() const {
-  return std::isnan(alpha) ? label : fmt::format("{} {:g}", label, alpha);
-}
-
-Json Entrant::setting() const {
-  Json j = {{"sampler", label}};
-  if (!std::isnan(alpha)) j["alpha"] = alpha;
-  return j;
-}
-
 RowBuffer<Symbol> draw_data(Context& context, const Scale& scale, std::uint64_t seed) {
   const std::unique_ptr<Quadratic> truth = graph(scale);
   const auto sweep = make_sampler("gibbs", *truth, {{"scan", "systematic"}, {"updates", "sweep"}});
   Ensemble ensemble(*truth, scale.samples, 16, context.options().threads, kDataSeeds + seed);
   ensemble.start_random();
   ensemble.evaluate();
-  Visitor nothing([](int, std::uint64_t, const Symbol*, const StepInfo&) {});
   constexpr std::uint64_t kPart = 20;
   for (std::uint64_t done = 0; done < kSweeps; done += kPart) {
     context.progress(fmt::format("drawing data, sweep {} of {}", done, kSweeps));
-    ensemble.advance(*sweep, kPart, nothing);
+    advance(ensemble, *sweep, kPart);
   }
-  RowBuffer<Symbol> data(scale.samples, truth->domain().dim());
-  for (int r = 0; r < scale.samples; ++r) {
-    std::copy_n(ensemble.state(r), truth->domain().dim(), data.view()[r]);
-  }
-  return data;
+  return states_of(ensemble, truth->domain().dim());
 }
 
 double mean_product(const Scale& scale, Rows<const Symbol> data) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/experiment.hpp"
+#include "reproduce/entrant.hpp"
 #include "saltus/core/rows.hpp"
 
 namespace saltus::reproduce::ising_learning {
@@ -31,15 +31,6 @@ struct Scale {
 
 Scale full_scale();
 Scale quick_scale();
-
-struct Entrant {
-  std::string label, sampler;
-  double alpha = NAN;  // where it has a step size
-
-  std::string name() const;
-  Json setting() const;
-  bool gradient() const { return label == "DMALA" || label == "DULA"; }
-};
 
 // Samples of the truth: each a chain of its own, from fair coins, by single-site Gibbs updates in
 // the order of the sites.

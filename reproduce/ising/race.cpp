@@ -6,7 +6,6 @@
 
 #include "reproduce/ising/exact.hpp"
 #include "reproduce/ising/runs.hpp"
-#include "reproduce/measured.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/rmala.hpp"
 
@@ -38,16 +37,13 @@ std::vector<Entrant> field(const IsingLattice& target, std::uint64_t seed) {
           dula(0.2),
           dula(0.14),
           gibbs(),
-          {"HB-10-1", "hamming_ball", {{"block", "10"}, {"radius", "1"}}},
+          {{"HB-10-1", "hamming_ball", NAN, {{"block", "10"}, {"radius", "1"}}}},
           gwg(1),
           gwg(4),
-          {"LB-1", "locally_balanced", {}},
-          {"RMALA", "rmala", {{"step_size", "0.001"}, {"temperature", "0.1"}}, 0.001},
-          {"RMALA tuned",
-           "rmala",
-           {{"step_size", fmt::format("{:g}", eps)}, {"temperature", "0.1"}},
-           eps},
-          {"DSVGD", "dsvgd", {}, NAN, false}};
+          {{"LB-1", "locally_balanced"}},
+          {{"RMALA", "rmala", 0.001, {{"temperature", "0.1"}}}},
+          {{"RMALA tuned", "rmala", eps, {{"temperature", "0.1"}}}},
+          {{"DSVGD", "dsvgd"}, false}};
 }
 
 // All runs of one sampler.
@@ -56,17 +52,11 @@ struct Standing {
   std::vector<Outcome> runs;
   Measured log_rmse, seconds;             // of a run
   Measured ess_per_step, ess_per_second;  // means over sites
-
-  std::string name() const {
-    return entrant.label == "DMALA" || entrant.label == "DULA"
-               ? fmt::format("{} {:g}", entrant.label, entrant.alpha)
-               : entrant.label;
-  }
 };
 
 void sum_up(Standing& s) {
   s.log_rmse = over_runs(s.runs, [](const Outcome& o) { return o.log_rmse.back(); });
-  s.seconds = over_runs(s.runs, [](const Outcome& o) { return o.seconds; });
+  s.seconds = over_runs(s.runs, &Outcome::seconds);
   if (!s.entrant.weighed) return;
   const auto mean_ess = [](const Outcome& o) { return measured(o.ess).mean; };
   s.ess_per_step =
@@ -81,64 +71,51 @@ std::vector<Standing> race(Context& context) {
   context.progress("tuning RMALA");
   std::vector<Standing> standings;
   for (const Entrant& entrant : field(target, context.seed(0))) {
-    standings.push_back(
-        {entrant, std::vector<Outcome>(static_cast<std::size_t>(context.seeds())), {}, {}, {}, {}});
+    standings.push_back({entrant, std::vector<Outcome>(context.seeds()), {}, {}, {}, {}});
   }
-  const int runs = context.seeds();
-  context.parallel("samplers", static_cast<int>(standings.size()) * runs, [&](int task) {
+  context.parallel("samplers", standings.size() * context.seeds(), [&](std::size_t task) {
     // Seed after seed, so that no sampler has the machine in one mood only.
-    const int run = task / static_cast<int>(standings.size());
-    Standing& s = standings[static_cast<std::size_t>(task) % standings.size()];
-    s.runs[static_cast<std::size_t>(run)] =
-        run_pair(target, exact, s.entrant, kSteps, context.seed(run));
+    const std::size_t run = task / standings.size();
+    Standing& s = standings[task % standings.size()];
+    s.runs[run] = run_pair(target, exact, s.entrant, kSteps, context.seed(run));
   });
   for (Standing& s : standings) sum_up(s);
   return standings;
 }
 
 const Standing& find(const std::vector<Standing>& all, const std::string& name) {
-  return *std::find_if(all.begin(), all.end(), [&](const Standing& s) { return s.name() == name; });
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const Standing& s) { return s.entrant.name() == name; });
 }
 
 // Of log RMSE over runs with the same start: ours less theirs.
 Measured difference(const Standing& ours, const Standing& theirs) {
-  std::vector<double> values;
-  for (std::size_t r = 0; r < ours.runs.size(); ++r) {
-    values.push_back(ours.runs[r].log_rmse.back() - theirs.runs[r].log_rmse.back());
-  }
-  return measured(values);
+  return over_pairs(ours.runs, theirs.runs, [](const Outcome& a, const Outcome& b) {
+    return a.log_rmse.back() - b.log_rmse.back();
+  });
 }
 
 void add_rows(const std::vector<Standing>& all, Results& results) {
   for (const Standing& s : all) {
-    Json setting = s.entrant.setting();
-    setting["steps"] = kSteps;
-    const auto add = [&](const char* quantity, const Measured& m, const char* note) {
-      results.rows.push_back(
-          {quantity, setting, {}, m.mean, m.error, Verdict::not_published, note});
-    };
-    add("log_rmse", s.log_rmse, "The figure shows a curve without numbers.");
+    const Json setting = with(s.entrant.setting(), "steps", kSteps);
+    results.add("log_rmse", setting, s.log_rmse, "The figure shows a curve without numbers.");
     if (s.entrant.weighed) {
-      add("ess_per_step", s.ess_per_step, "Mean over sites.");
-      add("ess_per_second", s.ess_per_second,
-          "Seconds of one core, in which both chains are advanced.");
+      results.add("ess_per_step", setting, s.ess_per_step, "Mean over sites.");
+      results.add("ess_per_second", setting, s.ess_per_second,
+                  "Seconds of one core, in which both chains are advanced.");
     }
-    add("seconds", s.seconds, "Of one core, for both chains.");
+    results.add("seconds", setting, s.seconds, "Of one core, for both chains.");
   }
 }
 
 // The sentences of the paper's section on this model.
 void add_claims(const std::vector<Standing>& all, Results& results) {
   const Standing& best = find(all, "DMALA 0.4");
-  const auto claim = [&](const Standing& a, const Standing& b, std::optional<double> paper,
-                         Verdict verdict, const Measured& m, const std::string& note) {
-    results.rows.push_back({"log_rmse_difference",
-                            {{"sampler", a.name()}, {"less", b.name()}, {"steps", kSteps}},
-                            paper,
-                            m.mean,
-                            m.error,
-                            verdict,
-                            note});
+  const auto claim = [&](const Standing& a, const Standing& b, const std::string& note,
+                         Verdict verdict, std::optional<double> paper) {
+    results.add("log_rmse_difference",
+                {{"sampler", a.entrant.name()}, {"less", b.entrant.name()}, {"steps", kSteps}},
+                difference(a, b), note, verdict, paper);
   };
   for (const char* other : {"Gibbs-1", "HB-10-1", "GWG-1", "GWG-4", "LB-1", "DULA 0.2", "RMALA",
                             "RMALA tuned", "DSVGD"}) {
@@ -148,23 +125,23 @@ void add_claims(const std::vector<Standing>& all, Results& results) {
     std::string note = lower ? "DMALA converges in fewer iterations, as the paper says."
                              : "The paper has DMALA converge in fewer iterations; over these seeds "
                                "the two cannot be told apart.";
-    if (s.name() == "GWG-4") {
+    if (s.entrant.name() == "GWG-4") {
       note +=
           " The paper's reason, a lower acceptance rate (0.657 against 0.688), explains little: "
           "per iteration GWG-4 is nearly as good.";
     }
-    claim(best, s, {}, lower ? Verdict::agrees : Verdict::differs, m, note);
+    claim(best, s, note, agrees_if(lower), {});
   }
   const double floor = std::log(std::abs(ising_dula_mean(kA, kB, 0.2) - ising_mean(kA, kB)));
   for (const char* other : {"GWG-1", "LB-1"}) {
     const Standing &d = find(all, "DULA 0.2"), &s = find(all, other);
-    claim(d, s, 0.0, Verdict::cannot_hold, difference(d, s),
+    claim(d, s,
           fmt::format("The paper: DULA can achieve a similar result. At step size 0.2 it cannot: "
                       "its bias alone is {:.3f} in log RMSE, and {} is at {:.2f}.",
-                      floor, other, s.log_rmse.mean));
-    const Standing& tuned = find(all, "DULA 0.14");
-    claim(tuned, s, 0.0, Verdict::differs, difference(tuned, s),
-          "At DULA's best step size for this length; still not similar.");
+                      floor, other, s.log_rmse.mean),
+          Verdict::cannot_hold, 0.0);
+    claim(find(all, "DULA 0.14"), s, "At DULA's best step size for this length; still not similar.",
+          Verdict::differs, 0.0);
   }
 }
 
@@ -173,24 +150,16 @@ void add_ess_claims(const std::vector<Standing>& all, Results& results) {
   const Standing& best = find(all, "DMALA 0.4");
   for (const Standing& s : all) {
     if (!s.entrant.weighed || &s == &best) continue;
-    std::vector<double> ratio;
-    for (std::size_t r = 0; r < s.runs.size(); ++r) {
-      ratio.push_back(measured(best.runs[r].ess).mean / best.runs[r].seconds /
-                      (measured(s.runs[r].ess).mean / s.runs[r].seconds));
-    }
-    const Measured m = measured(ratio);
+    const Measured m = over_pairs(best.runs, s.runs, [](const Outcome& a, const Outcome& b) {
+      return measured(a.ess).mean / a.seconds / (measured(b.ess).mean / b.seconds);
+    });
     const bool ahead = m.mean - 2 * m.error.value_or(0) > 1;
-    results.rows.push_back(
-        {"ess_per_second_ratio",
-         {{"sampler", best.name()}, {"to", s.name()}},
-         {},
-         m.mean,
-         m.error,
-         ahead ? Verdict::agrees : Verdict::differs,
-         ahead
-             ? "The paper: DMALA outperforms other methods."
-             : "The paper has DMALA ahead. It timed PyTorch, where a step costs the same whatever "
-               "it computes; here a step of one site costs a fraction of one that moves all."});
+    results.add(
+        "ess_per_second_ratio", {{"sampler", best.entrant.name()}, {"to", s.entrant.name()}}, m,
+        ahead ? "The paper: DMALA outperforms other methods."
+              : "The paper has DMALA ahead. It timed PyTorch, where a step costs the same whatever "
+                "it computes; here a step of one site costs a fraction of one that moves all.",
+        agrees_if(ahead));
   }
 }
 
@@ -203,15 +172,14 @@ Plot error_plot(const std::vector<Standing>& all, bool by_seconds) {
                                   : "Mean over seeds. DULA levels off at its bias.",
             .wide = true};
   for (const Standing& s : all) {
-    Series series{s.name(), {}, {}, {}, {}, {}};
+    Series series{s.entrant.name()};
     const std::size_t points = s.runs[0].log_rmse.size();
     // Each point at least a tenth beyond the one before.
     for (std::size_t at = 0; at < points;
          at = std::max(at + 1, std::min(points - 1, at * 11 / 10))) {
       const Measured m = over_runs(s.runs, [&](const Outcome& o) { return o.log_rmse[at]; });
       const auto steps = static_cast<double>((at + 1) * kEvery);
-      series.x.push_back(by_seconds ? steps / static_cast<double>(kSteps) * s.seconds.mean : steps);
-      series.y.push_back(m.mean);
+      series.add(by_seconds ? steps / static_cast<double>(kSteps) * s.seconds.mean : steps, m.mean);
     }
     plot.series.push_back(series);
   }
@@ -227,14 +195,14 @@ Plot ess_plot(const std::vector<Standing>& all) {
       .log_y = true,
       .summary = "Boxes over the 25 sites of the first chain and all seeds, exact samplers only.",
       .wide = true};
-  plot.series = {{"sites", {}, {}, {}, {}, {}}};
+  plot.series = {{"sites"}};
   for (const Standing& s : all) {
     if (!s.entrant.weighed) continue;
     std::vector<double> values;
     for (const Outcome& o : s.runs) {
       for (const double e : o.ess) values.push_back(e / (0.9 * o.seconds));
     }
-    plot.categories.push_back(s.name());
+    plot.categories.push_back(s.entrant.name());
     plot.series[0].boxes.push_back(report::box_of(values));
   }
   return plot;
@@ -252,12 +220,14 @@ void add_findings(std::vector<Standing> all, Results& results) {
   results.findings.push_back(fmt::format(
       "Per iteration {} and {} have the smallest errors of the exact samplers: log RMSE {:.2f} and "
       "{:.2f} after {} steps.",
-      all[0].name(), all[1].name(), all[0].log_rmse.mean, all[1].log_rmse.mean, kSteps));
+      all[0].entrant.name(), all[1].entrant.name(), all[0].log_rmse.mean, all[1].log_rmse.mean,
+      kSteps));
   order(&Standing::ess_per_second, -1);
   results.findings.push_back(fmt::format(
       "By effective sample size per second {} leads the next best, {}, by a factor of {:.1f} on "
       "this machine.",
-      all[0].name(), all[1].name(), all[0].ess_per_second.mean / all[1].ess_per_second.mean));
+      all[0].entrant.name(), all[1].entrant.name(),
+      all[0].ess_per_second.mean / all[1].ess_per_second.mean));
   results.findings.push_back(
       "That DULA achieves a similar result as LB-1 and GWG-1 cannot hold at the published step "
       "size 0.2: its bias alone is larger than their errors, however long it runs.");
@@ -271,7 +241,7 @@ void add_race(Context& context, Results& results) {
   add_claims(all, results);
   add_ess_claims(all, results);
   add_rows(all, results);
-  Section section{"Nine samplers", {}, {}, {}, {}, ""};
+  Section section{"Nine samplers"};
   section.text = {
       fmt::format("Two chains of {} steps for each of {} seeds, all samplers from the same states. "
                   "The error is that of each chain's and site's mean, exact mean {:.8f}; its "

@@ -1,7 +1,6 @@
 #include "reproduce/ising/runs.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <array>
 
@@ -12,16 +11,6 @@ namespace saltus::reproduce::ising {
 namespace {
 
 constexpr int kSites = 25, kChains = 2;
-
-std::string number(double v) {
-  return fmt::format("{:g}", v);
-}
-
-double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 RowBuffer<Symbol> start_states(std::uint64_t seed) {
   const double up = 1 / (1 + std::exp(-2 * kB));
@@ -75,29 +64,23 @@ class Means {
 
 }  // namespace
 
-Json Entrant::setting() const {
-  Json j = {{"sampler", label}};
-  if (!std::isnan(alpha)) j[sampler == "rmala" ? "epsilon" : "alpha"] = alpha;
-  return j;
-}
-
 Entrant dmala(double alpha) {
-  return {"DMALA", "dmala", {{"step_size", number(alpha)}}, alpha};
+  return {{"DMALA", "dmala", alpha}};
 }
 Entrant dula(double alpha) {
-  return {"DULA", "dula", {{"step_size", number(alpha)}}, alpha, false};
+  return {{"DULA", "dula", alpha}, false};
 }
 Entrant gwg(int flips) {
-  return {fmt::format("GWG-{}", flips), "gwg", {{"flips", fmt::format("{}", flips)}}};
+  return {{fmt::format("GWG-{}", flips), "gwg", NAN, {{"flips", fmt::format("{}", flips)}}}};
 }
 Entrant gibbs() {
-  return {"Gibbs-1", "gibbs", {{"scan", "permutation"}}};
+  return {{"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}}}};
 }
 
 Outcome run_pair(const IsingLattice& target, double exact, const Entrant& entrant,
                  std::uint64_t steps, std::uint64_t seed) {
   const RowBuffer<Symbol> start = start_states(seed);
-  const auto sampler = make_sampler(entrant.sampler, target, entrant.settings);
+  const auto sampler = entrant.make(target);
   Means means(exact, steps);
   const double before = thread_seconds();
   run_chains(target, *sampler, start.view(), steps, seed,
@@ -112,3 +95,16 @@ Outcome run_pair(const IsingLattice& target, double exact, const Entrant& entran
 }
 
 }  // namespace saltus::reproduce::ising
+
+namespace saltus::reproduce {
+
+Results run_ising(Context& context) {
+  Results results;
+  ising::add_boldness(context, results);
+  ising::add_race(context, results);
+  ising::add_floor(context, results);
+  ising::add_connectivity(context, results);
+  return results;
+}
+
+}  // namespace saltus::reproduce

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/experiment.hpp"
-#include "saltus/sampler/registry.hpp"
+#include "reproduce/entrant.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
 namespace saltus::reproduce::ising {
@@ -16,14 +15,8 @@ inline constexpr double kA = 0.1, kB = 0.2;
 inline constexpr std::uint64_t kSteps = 50'000;
 inline constexpr std::uint64_t kEvery = 1000;  // steps between points of a curve
 
-// A sampler with its settings, as the paper names it.
-struct Entrant {
-  std::string label, sampler;
-  Settings settings;
-  double alpha = NAN;   // where it has a step size
+struct Entrant : reproduce::Entrant {
   bool weighed = true;  // takes part in the comparison by effective sample size
-
-  Json setting() const;
 };
 Entrant dmala(double alpha);
 Entrant dula(double alpha);

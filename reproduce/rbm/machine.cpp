@@ -8,7 +8,6 @@
 
 #include "reproduce/chains.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/measured.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
 #include "saltus/learn/contrastive_divergence.hpp"
@@ -74,10 +73,9 @@ RowBuffer<Symbol> block_gibbs_samples(Context& context, const Machine& machine,
   ensemble.start_from(independent_bits(machine.mean, chains, kSampleChains, seed).view());
   ensemble.count_chains_from(kSampleChains);
   ensemble.evaluate();
-  Visitor nothing([](int, std::uint64_t, const Symbol*, const StepInfo&) {});
   for (std::uint64_t done = 0; done < sweeps; done += kAtOnce) {
     context.progress(fmt::format("reference samples, sweep {} of {}", done, sweeps));
-    ensemble.advance(BlockGibbs(), std::min(kAtOnce, sweeps - done), nothing);
+    advance(ensemble, BlockGibbs(), std::min(kAtOnce, sweeps - done));
   }
   return states_of(ensemble, machine.target->domain().dim());
 }

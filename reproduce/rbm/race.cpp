@@ -1,7 +1,6 @@
 #include "reproduce/rbm/race.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,31 +13,25 @@ namespace {
 
 std::vector<Entrant> field() {
   return {dmala(0.2),
-          {"DULA", "dula", {{"step_size", "0.1"}}, 0.1},
-          {"GWG-1", "gwg", {{"flips", "1"}}},
-          {"HB-10-1", "hamming_ball", {{"block", "10"}, {"radius", "1"}}},
-          {"Gibbs-1", "gibbs", {{"scan", "permutation"}}},
-          {"Block-Gibbs", "block_gibbs", {}},
+          {"DULA", "dula", 0.1},
+          {"GWG-1", "gwg", NAN, {{"flips", "1"}}},
+          {"HB-10-1", "hamming_ball", NAN, {{"block", "10"}, {"radius", "1"}}},
+          {"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}}},
+          {"Block-Gibbs", "block_gibbs"},
           dmala(INFINITY)};
 }
 
 // Most samplers are told apart by a few runs. Only DMALA is compared with a number.
-int runs_of(const Entrant& entrant, const Context& context) {
+std::size_t runs_of(const Entrant& entrant, const Context& context) {
   if (entrant.name() == "DMALA 0.2") return context.seeds();
   const bool aside = entrant.sampler == "block_gibbs" || std::isinf(entrant.alpha);
-  return std::min(context.seeds(), aside && context.quick() ? 1 : 5);
-}
-
-double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  return std::min<std::size_t>(context.seeds(), aside && context.quick() ? 1 : 5);
 }
 
 Course run_course(Context& context, const Machine& machine, const MmdReference& reference,
                   const Entrant& entrant, std::uint64_t steps, std::uint64_t seed) {
   const Rbm& target = *machine.target;
-  const auto sampler = make_sampler(entrant.sampler, target, entrant.settings);
+  const auto sampler = entrant.make(target);
   Ensemble ensemble(target, Machine::kStart, Machine::kStart, 1, seed);
   ensemble.start_from(machine.start_states(seed).view());
   ensemble.evaluate();
@@ -70,25 +63,6 @@ Course run_course(Context& context, const Machine& machine, const MmdReference& 
 
 }  // namespace
 
-Entrant dmala(double alpha) {
-  return {"DMALA", "dmala", {{"step_size", fmt::format("{:g}", alpha)}}, alpha};
-}
-
-std::string Entrant::name() const {
-  if (std::isinf(alpha)) return label + " without the term";
-  return std::isnan(alpha) ? label : fmt::format("{} {:g}", label, alpha);
-}
-
-Json Entrant::setting(const Machine& machine) const {
-  Json j = {{"rbm", machine.name}, {"sampler", label}};
-  if (std::isinf(alpha)) {
-    j["alpha"] = "infinite";
-  } else if (!std::isnan(alpha)) {
-    j["alpha"] = alpha;
-  }
-  return j;
-}
-
 double Course::mean(const std::vector<double>& values, std::uint64_t from, std::uint64_t to) {
   const auto first = values.begin() + static_cast<std::ptrdiff_t>(from / kMmdEvery),
              last = values.begin() + static_cast<std::ptrdiff_t>(to / kMmdEvery);
@@ -100,7 +74,7 @@ Measured Standing::log_mmd() const {
 }
 
 Measured Standing::seconds() const {
-  return over_runs(runs, [](const Course& c) { return c.seconds; });
+  return over_runs(runs, &Course::seconds);
 }
 
 const Standing& Race::of(const std::string& name) const {
@@ -113,37 +87,34 @@ std::vector<Race> run_races(Context& context, const std::vector<Machine>& machin
   struct Task {
     const Race* race;
     Standing* standing;
-    int run;
+    std::size_t run;
   };
   std::vector<Race> races;
   for (const Machine& machine : machines) {
     races.push_back({&machine, MmdReference(machine.reference()), {}});
     for (const Entrant& entrant : field()) {
-      const auto runs = static_cast<std::size_t>(runs_of(entrant, context));
-      races.back().standings.push_back({entrant, std::vector<Course>(runs)});
+      races.back().standings.push_back({entrant, std::vector<Course>(runs_of(entrant, context))});
     }
   }
   std::vector<Task> tasks;
-  for (int run = 0; run < context.seeds(); ++run) {
+  for (std::size_t run = 0; run < context.seeds(); ++run) {
     for (Race& race : races) {
       for (Standing& s : race.standings) {
-        if (run < static_cast<int>(s.runs.size())) tasks.push_back({&race, &s, run});
+        if (run < s.runs.size()) tasks.push_back({&race, &s, run});
       }
     }
   }
-  context.parallel("samplers", static_cast<int>(tasks.size()), [&](int t) {
-    const Task& task = tasks[static_cast<std::size_t>(t)];
-    task.standing->runs[static_cast<std::size_t>(task.run)] =
-        run_course(context, *task.race->machine, task.race->reference, task.standing->entrant,
-                   steps, context.seed(task.run));
+  context.parallel("samplers", tasks.size(), [&](std::size_t t) {
+    const auto& [race, standing, run] = tasks[t];
+    standing->runs[run] = run_course(context, *race->machine, race->reference, standing->entrant,
+                                     steps, context.seed(run));
   });
   return races;
 }
 
 Equilibrium in_equilibrium(const Machine& machine, double alpha, std::uint64_t steps,
                            std::uint64_t seed) {
-  const Entrant entrant = dmala(alpha);
-  const auto sampler = make_sampler(entrant.sampler, *machine.target, entrant.settings);
+  const auto sampler = dmala(alpha).make(*machine.target);
   const Rows<Symbol> start = machine.samples.view();
   std::vector<double> acceptance(static_cast<std::size_t>(start.rows)), proposed = acceptance;
   run_chains(*machine.target, *sampler, start, steps, seed,

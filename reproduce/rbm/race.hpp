@@ -2,25 +2,16 @@
 // of it, how often they accept, and how long they take.
 #pragma once
 
-#include "reproduce/measured.hpp"
+#include "reproduce/entrant.hpp"
 #include "reproduce/rbm/machine.hpp"
-#include "saltus/sampler/registry.hpp"
 
 namespace saltus::reproduce {
 
 constexpr std::uint64_t kMmdEvery = 10;  // steps between two points of a curve
 
-// A sampler with its settings, as the paper names it.
-struct Entrant {
-  std::string label, sampler;
-  Settings settings;
-  double alpha = NAN;  // where it has a step size; infinite: no step-size term
-
-  std::string name() const;
-  Json setting(const Machine& machine) const;
-};
-
-Entrant dmala(double alpha);
+inline Entrant dmala(double alpha) {
+  return {"DMALA", "dmala", alpha};
+}
 
 // One run of all chains from the same states.
 struct Course {

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tuple>
 
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/experiment.hpp"
-#include "reproduce/measured.hpp"
 #include "reproduce/rbm/race.hpp"
 #include "saltus/io/images.hpp"
 
@@ -33,12 +30,9 @@ struct AuthorsCode {
 struct AuthorsEquilibrium {
   double alpha, acceptance, proposed;
 };
-constexpr std::array<AuthorsEquilibrium, 6> kAuthorsEquilibrium = {{{0.1, 0.982, 1.18},
-                                                                    {0.15, 0.796, 5.93},
-                                                                    {0.2, 0.501, 12.8},
-                                                                    {0.3, 0.126, 26.3},
-                                                                    {0.4, 0.026, 36.7},
-                                                                    {INFINITY, 8e-12, NAN}}};
+constexpr AuthorsEquilibrium kAuthorsEquilibrium[] = {{0.1, 0.982, 1.18}, {0.15, 0.796, 5.93},
+                                                      {0.2, 0.501, 12.8}, {0.3, 0.126, 26.3},
+                                                      {0.4, 0.026, 36.7}, {INFINITY, 8e-12, NAN}};
 
 // What belongs to one RBM.
 struct Standings {
@@ -49,58 +43,44 @@ struct Standings {
   const Machine& machine() const { return *race.machine; }
   // The paper's numbers are for its training and its number of steps.
   bool comparable() const { return machine().whole && steps == kSteps; }
-  Json setting(const Standing& s) const {
-    Json j = s.entrant.setting(machine());
-    j["steps"] = steps;
-    return j;
-  }
+  bool reference() const { return machine().name == "reference"; }
+  Json rbm() const { return {{"rbm", machine().name}}; }
+  Json setting(const Standing& s) const { return with(s.entrant.setting(rbm()), "steps", steps); }
 };
-
-Verdict verdict_if(bool agrees) {
-  return agrees ? Verdict::agrees : Verdict::differs;
-}
 
 // ---- Distance from the samples
 
 // "DMALA is at about -6.5 after 5000 iterations."
-Row judge_level(const Standings& all) {
-  const Standing& s = all.race.of(kDmala);
-  const Measured m = s.log_mmd();
-  Row row{"log_mmd", all.setting(s), {}, m.mean, m.error, Verdict::not_published, ""};
+void judge_level(const Standings& all, const Measured& m, Row& row) {
   row.note = fmt::format(
       "The paper's value, about -6.5, is the floor of this statistic: what a perfect sampler has "
       "({:.2f} on average here, {:.2f} by the formula). Whether 5000 steps suffice to get there "
       "depends on the RBM and the seed.",
       all.floor.mean, all.floor.formula);
-  if (!all.comparable()) return row;
+  if (!all.comparable()) return;
   row.paper = kPaperLogMmd;
-  row.verdict = verdict_if(std::abs(m.mean - kPaperLogMmd) <= 0.25);
-  if (all.machine().name == "reference") {
-    const AuthorsCode code;
-    row.note += fmt::format(" The authors' code on this RBM: {} (sd {} over {} seeds).",
-                            code.log_mmd, code.sd, code.runs);
-  }
-  return row;
+  row.verdict = agrees_if(std::abs(m.mean - kPaperLogMmd) <= 0.25);
+  if (!all.reference()) return;
+  const AuthorsCode code;
+  row.note += fmt::format(" The authors' code on this RBM: {} (sd {} over {} seeds).", code.log_mmd,
+                          code.sd, code.runs);
 }
 
 // Against the authors' code on the same RBM, from the same states.
 void add_authors_row(const Standings& all, Results& results) {
   const AuthorsCode code;
   const Standing& s = all.race.of(kDmala);
-  if (all.machine().name != "reference" || !all.comparable() ||
-      static_cast<int>(s.runs.size()) < code.runs) {
-    return;  // a run has a standard deviation of 0.45: a few of them say nothing
-  }
+  // A run has a standard deviation of 0.45: a few of them say nothing.
+  if (!all.reference() || !all.comparable() || std::cmp_less(s.runs.size(), code.runs)) return;
   const Measured m = s.log_mmd();
   const double error = std::hypot(*m.error, code.sd / std::sqrt(code.runs));
-  Json setting = all.setting(s);
-  setting["authors_code"] = code.log_mmd;
-  results.rows.push_back(
-      {"log_mmd_less_authors_code", setting, 0.0, m.mean - code.log_mmd, error,
-       verdict_if(std::abs(m.mean - code.log_mmd) <= 2 * error),
-       fmt::format("Ours, {:.2f} with sd {:.2f} over {} seeds, less that of the authors' code on "
-                   "the same RBM, {} with sd {} over {}.",
-                   m.mean, m.sd, s.runs.size(), code.log_mmd, code.sd, code.runs)});
+  const double difference = m.mean - code.log_mmd;
+  results.add("log_mmd_less_authors_code", with(all.setting(s), "authors_code", code.log_mmd),
+              {difference, 0, error},
+              fmt::format("Ours, {:.2f} with sd {:.2f} over {} seeds, less that of the authors' "
+                          "code on the same RBM, {} with sd {} over {}.",
+                          m.mean, m.sd, s.runs.size(), code.log_mmd, code.sd, code.runs),
+              agrees_if(std::abs(difference) <= 2 * error), 0.0);
 }
 
 // "DMALA has the lowest MMD": run by run, from the same states.
@@ -108,56 +88,34 @@ void add_lead(const Standings& all, Results& results) {
   const Standing& best = all.race.of(kDmala);
   for (const char* other : {"Gibbs-1", "HB-10-1", "GWG-1", "DULA 0.1"}) {
     const Standing& s = all.race.of(other);
-    std::vector<double> values;
-    for (std::size_t r = 0; r < s.runs.size(); ++r) {
-      values.push_back(best.runs[r].log_mmd.back() - s.runs[r].log_mmd.back());
-    }
-    const Measured m = measured(values);
+    const Measured m = over_pairs(best.runs, s.runs, [](const Course& a, const Course& b) {
+      return a.log_mmd.back() - b.log_mmd.back();
+    });
     const bool lower = m.error && m.mean + 2 * *m.error < 0;
-    Json setting = {{"rbm", all.machine().name}, {"sampler", kDmala}, {"less", other}};
-    setting["steps"] = all.steps;
-    results.rows.push_back(
-        {"log_mmd_difference",
-         setting,
-         {},
-         m.mean,
-         m.error,
-         m.error ? verdict_if(lower) : Verdict::not_published,
-         !m.error ? "One seed does not tell who is ahead."
-         : lower  ? "The paper: DMALA converges fastest."
-                  : "The paper has DMALA lowest; over these seeds it is not clearly so."});
+    results.add(
+        "log_mmd_difference",
+        {{"rbm", all.machine().name}, {"sampler", kDmala}, {"less", other}, {"steps", all.steps}},
+        m,
+        !m.error ? "One seed does not tell who is ahead."
+        : lower  ? "The paper: DMALA converges fastest."
+                 : "The paper has DMALA lowest; over these seeds it is not clearly so.",
+        m.error ? agrees_if(lower) : Verdict::not_published);
   }
 }
 
 void add_level_rows(const Standings& all, Results& results) {
   for (const Standing& s : all.race.standings) {
-    if (s.entrant.name() == kDmala) {
-      results.rows.push_back(judge_level(all));
-    } else {
-      const Measured m = s.log_mmd();
-      results.rows.push_back({"log_mmd",
-                              all.setting(s),
-                              {},
-                              m.mean,
-                              m.error,
-                              Verdict::not_published,
-                              "The figure shows a curve without numbers."});
-    }
-    const Measured u = over_runs(s.runs, [](const Course& c) { return c.u_statistic; });
-    results.rows.push_back({"mmd_u_statistic",
-                            all.setting(s),
-                            {},
-                            u.mean,
-                            u.error,
-                            Verdict::not_published,
-                            "MMD^2 without its bias: 0 on average for perfect samples."});
+    Row& row = results.add("log_mmd", all.setting(s), s.log_mmd(),
+                           "The figure shows a curve without numbers.");
+    if (s.entrant.name() == kDmala) judge_level(all, s.log_mmd(), row);
+    results.add("mmd_u_statistic", all.setting(s), over_runs(s.runs, &Course::u_statistic),
+                "MMD^2 without its bias: 0 on average for perfect samples.");
   }
 }
 
 void add_floor_rows(const Standings& all, Results& results) {
   const auto add = [&](const char* quantity, const char* by, double value, const char* note) {
-    const Json setting = {{"rbm", all.machine().name}, {"by", by}};
-    results.rows.push_back({quantity, setting, {}, value, {}, Verdict::not_published, note});
+    results.add(quantity, with(all.rbm(), "by", by), {value}, note);
   };
   const Floor& f = all.floor;
   add("log_mmd_floor", "formula", f.formula,
@@ -171,34 +129,25 @@ void add_floor_rows(const Standings& all, Results& results) {
 
 void add_start_row(Context& context, const Standings& all, Results& results) {
   std::vector<double> values;
-  const int runs = all.machine().start.view() ? 1 : context.seeds();
-  for (int r = 0; r < runs; ++r) {
+  const std::size_t runs = all.machine().start.view() ? 1 : context.seeds();
+  for (std::size_t r = 0; r < runs; ++r) {
     const RowBuffer<Symbol> x = all.machine().start_states(context.seed(r));
     values.push_back(std::log(all.race.reference.squared(x.view()).v_statistic));
   }
-  const Measured m = measured(values);
-  results.rows.push_back({"log_mmd_start",
-                          {{"rbm", all.machine().name}},
-                          {},
-                          m.mean,
-                          m.error,
-                          Verdict::not_published,
-                          "Of the states that all chains start from."});
+  results.add("log_mmd_start", all.rbm(), measured(values),
+              "Of the states that all chains start from.");
 }
 
 // Every second point, with a band of one standard deviation over seeds.
 Series curve(const Standing& s, bool by_seconds) {
-  Series series{s.entrant.name(), {}, {}, {}, {}, {}};
+  Series series{s.entrant.name()};
   const std::size_t points = s.runs[0].log_mmd.size();
   const double a_point = s.seconds().mean / static_cast<double>(points);
   for (std::size_t at = 1; at < points; at += 2) {
     const Measured m = over_runs(s.runs, [&](const Course& c) { return c.log_mmd[at]; });
     const auto n = static_cast<double>(at + 1);
-    series.x.push_back(by_seconds ? n * a_point : n * static_cast<double>(kMmdEvery));
-    series.y.push_back(m.mean);
-    if (s.runs.size() < 2) continue;
-    series.low.push_back(m.mean - m.sd);
-    series.high.push_back(m.mean + m.sd);
+    series.add(by_seconds ? n * a_point : n * static_cast<double>(kMmdEvery), m.mean);
+    if (m.error) add_band(m, series);
   }
   return series;
 }
@@ -221,8 +170,8 @@ Plot mmd_plot(const Standings& all, bool by_seconds) {
     to = std::max(to, plot.series.back().x.back());
   }
   const Floor& f = all.floor;
-  plot.series.push_back({"floor by the formula", {from, to}, {f.formula, f.formula}, {}, {}, {}});
-  plot.series.push_back({"second set", {from, to}, {f.second_set, f.second_set}, {}, {}, {}});
+  plot.series.push_back({"floor by the formula", {from, to}, {f.formula, f.formula}});
+  plot.series.push_back({"second set", {from, to}, {f.second_set, f.second_set}});
   return plot;
 }
 
@@ -251,7 +200,7 @@ void add_pictures(const Standings& all, Section& section) {
 std::string about(const Standings& all, const Context& context) {
   const Machine& machine = all.machine();
   const std::string origin =
-      machine.name == "reference"
+      all.reference()
           ? "The RBM of the data set rbm_reference, trained by the code that the paper's authors "
             "published, with that code's samples and its 100 starting states."
           : fmt::format(
@@ -271,8 +220,7 @@ void add_distances(Context& context, const Standings& all, Results& results) {
   add_level_rows(all, results);
   add_floor_rows(all, results);
   add_start_row(context, all, results);
-  Section section{
-      fmt::format("Six samplers on the {} RBM", all.machine().name), {}, {}, {}, {}, ""};
+  Section section{fmt::format("Six samplers on the {} RBM", all.machine().name)};
   section.text = {
       about(all, context),
       fmt::format("Log MMD is the natural log of MMD^2 with the kernel exp(-(part of the pixels "
@@ -292,77 +240,60 @@ Measured acceptance_of(const Standing& s, std::uint64_t from, std::uint64_t to) 
   return over_runs(s.runs, [&](const Course& c) { return Course::mean(c.acceptance, from, to); });
 }
 
+void judge_acceptance(const Standings& all, const Standing& s, const Measured& m, Row& row) {
+  if (s.entrant.name() == kDmala && all.comparable()) {
+    row.paper = kPaperAcceptance;
+    row.verdict = agrees_if(std::abs(m.mean - kPaperAcceptance) <= 0.01);
+    row.note = "The paper: 51 % on its own RBM.";
+    if (all.reference()) {
+      row.note += fmt::format(" The authors' code on this RBM: {}.", AuthorsCode{}.acceptance);
+    }
+  }
+  if (s.entrant.name() != kWithout) return;
+  if (all.comparable()) row.paper = kPaperWithoutTerm;
+  if (all.comparable()) row.verdict = agrees_if(m.mean < 1e-4 && m.mean > 2.5e-5);
+  row.note = fmt::format(
+      "The paper: 0.005 %. The number belongs to no distribution: it falls as the chains approach "
+      "the model ({:.2g} % over the first 100 steps, {:.2g} % after 1000), so that it depends on "
+      "where and how long one looks. That hardly anything is accepted holds.",
+      100 * acceptance_of(s, 0, 100).mean, 100 * acceptance_of(s, 1000, all.steps).mean);
+}
+
 void add_transient(const Standings& all, Results& results) {
   for (const Standing& s : all.race.standings) {
     if (s.entrant.sampler != "dmala" && s.entrant.sampler != "gwg") continue;
-    Json setting = all.setting(s);
-    setting["over"] = "all steps";
+    const auto over = [&](const char* steps) { return with(all.setting(s), "over", steps); };
     const Measured m = acceptance_of(s, 0, all.steps);
-    Row row{"acceptance", setting, {}, m.mean, m.error, Verdict::not_published, ""};
-    if (s.entrant.name() == kDmala && all.comparable()) {
-      row.paper = kPaperAcceptance;
-      row.verdict = verdict_if(std::abs(m.mean - kPaperAcceptance) <= 0.01);
-      row.note = "The paper: 51 % on its own RBM.";
-      if (all.machine().name == "reference") {
-        row.note += fmt::format(" The authors' code on this RBM: {}.", AuthorsCode{}.acceptance);
-      }
-    }
-    if (s.entrant.name() == kWithout) {
-      if (all.comparable()) row.paper = kPaperWithoutTerm;
-      if (all.comparable()) row.verdict = verdict_if(m.mean < 1e-4 && m.mean > 2.5e-5);
-      row.note = fmt::format(
-          "The paper: 0.005 %. The number belongs to no distribution: it falls as the chains "
-          "approach the model ({:.2g} % over the first 100 steps, {:.2g} % after 1000), so that it "
-          "depends on where and how long one looks. That hardly anything is accepted holds.",
-          100 * acceptance_of(s, 0, 100).mean, 100 * acceptance_of(s, 1000, all.steps).mean);
-    }
-    results.rows.push_back(row);
-    const Measured p =
-        over_runs(s.runs, [&](const Course& c) { return Course::mean(c.proposed, 0, all.steps); });
-    results.rows.push_back(
-        {"proposed_changes", setting, {}, p.mean, p.error, Verdict::not_published, "Of 784."});
+    judge_acceptance(all, s, m, results.add("acceptance", over("all steps"), m));
+    results.add(
+        "proposed_changes", over("all steps"),
+        over_runs(s.runs, [&](const Course& c) { return Course::mean(c.proposed, 0, all.steps); }),
+        "Of 784.");
     if (!std::isinf(s.entrant.alpha)) continue;
-    for (const auto& [over, from, to] :
-         {std::tuple{"first 100 steps", std::uint64_t{0}, std::uint64_t{100}},
-          std::tuple{"steps after 1000", std::uint64_t{1000}, all.steps}}) {
-      setting["over"] = over;
-      const Measured part = acceptance_of(s, from, to);
-      results.rows.push_back(
-          {"acceptance", setting, {}, part.mean, part.error, Verdict::not_published, ""});
-    }
+    results.add("acceptance", over("first 100 steps"), acceptance_of(s, 0, 100));
+    results.add("acceptance", over("steps after 1000"), acceptance_of(s, 1000, all.steps));
   }
 }
 
-void add_equilibrium(const Machine& machine, double alpha, const Equilibrium& measured_here,
+void add_equilibrium(const Standings& all, double alpha, const Equilibrium& measured_here,
                      Results& results) {
-  Json setting = dmala(alpha).setting(machine);
-  setting["over"] = "equilibrium";
+  const Json setting = with(dmala(alpha).setting(all.rbm()), "over", "equilibrium");
   std::string code[2];
   for (const AuthorsEquilibrium& a : kAuthorsEquilibrium) {
-    if (machine.name != "reference" || a.alpha != alpha) continue;
+    if (!all.reference() || a.alpha != alpha) continue;
     code[0] = fmt::format(" The authors' code: {:g}.", a.acceptance);
     if (a.proposed > 0) code[1] = fmt::format(" The authors' code: {:g}.", a.proposed);
   }
-  const auto add = [&](const char* quantity, const Measured& m, const std::string& note) {
-    results.rows.push_back({quantity,
-                            setting,
-                            {},
-                            m.mean,
-                            m.error,
-                            Verdict::not_published,
-                            "Steps from the 600 samples with one seed; error over chains." + note});
-  };
-  add("acceptance", measured_here.acceptance, code[0]);
-  add("proposed_changes", measured_here.proposed, code[1]);
+  const char* how = "Steps from the 600 samples with one seed; error over chains.";
+  results.add("acceptance", setting, measured_here.acceptance, how + code[0]);
+  results.add("proposed_changes", setting, measured_here.proposed, how + code[1]);
 }
 
 // Mean over seeds of the acceptance in stretches of 100 steps.
 Series acceptance_curve(const Standings& all, const Standing& s) {
-  Series series{
-      fmt::format("{}, {} RBM", s.entrant.name(), all.machine().name), {}, {}, {}, {}, {}};
+  Series series{fmt::format("{}, {} RBM", s.entrant.name(), all.machine().name)};
   for (std::uint64_t step = 0; step + 100 <= all.steps; step += 100) {
-    series.x.push_back(static_cast<double>(step) + 50);
-    series.y.push_back(acceptance_of(s, step, step + 100).mean);
+    series.add(static_cast<double>(step) + 50, acceptance_of(s, step, step + 100).mean);
   }
   return series;
 }
@@ -372,8 +303,7 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
   alphas.push_back(INFINITY);
   const std::uint64_t steps = context.quick() ? 30 : 100;
   std::vector<Equilibrium> equilibria(all.size() * alphas.size());
-  context.parallel("acceptance in equilibrium", static_cast<int>(equilibria.size()), [&](int task) {
-    const auto t = static_cast<std::size_t>(task);
+  context.parallel("acceptance in equilibrium", equilibria.size(), [&](std::size_t t) {
     equilibria[t] = in_equilibrium(all[t / alphas.size()].machine(), alphas[t % alphas.size()],
                                    steps, context.seed(0));
   });
@@ -388,7 +318,7 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
   for (std::size_t k = 0; k < all.size(); ++k) {
     add_transient(all[k], results);
     for (std::size_t a = 0; a < alphas.size(); ++a) {
-      add_equilibrium(all[k].machine(), alphas[a], equilibria[k * alphas.size() + a], results);
+      add_equilibrium(all[k], alphas[a], equilibria[k * alphas.size() + a], results);
     }
     for (const char* name : {kDmala, kWithout}) {
       plot.series.push_back(acceptance_curve(all[k], all[k].race.of(name)));
@@ -402,10 +332,7 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
         "steps from the start. In equilibrium (steps that begin at samples of the model) the "
         "acceptance without the term is smaller by many orders of magnitude than over any stretch "
         "of these."},
-       {plot},
-       {},
-       {},
-       ""});
+       {plot}});
 }
 
 // ---- Time
@@ -414,22 +341,20 @@ void add_times(const std::vector<Standings>& all, Results& results) {
   report::Table table{
       "Seconds. Training and reference samples by the clock, on all threads; samplers on one core, "
       "without the computation of MMD.",
-      {"What", "RBM", "Seconds"},
-      {},
-      {}};
+      {"What", "RBM", "Seconds"}};
   const auto add = [&](const std::string& what, const Json& setting, const Measured& m,
                        const char* note) {
-    results.rows.push_back({"seconds", setting, {}, m.mean, m.error, Verdict::not_published, note});
+    results.add("seconds", setting, m, note);
     table.rows.push_back({what, setting["rbm"].get<std::string>(),
                           report::Cell(m.mean, fmt::format("{:.2f}", m.mean))});
   };
   for (const Standings& s : all) {
     const Machine& machine = s.machine();
     if (machine.training_seconds > 0) {
-      add("training", {{"rbm", machine.name}, {"for", "training"}},
-          {machine.training_seconds, 0, {}}, "Of the clock, on all threads.");
-      add("reference samples", {{"rbm", machine.name}, {"for", "reference samples"}},
-          {machine.sampling_seconds, 0, {}},
+      add("training", with(s.rbm(), "for", "training"), {machine.training_seconds},
+          "Of the clock, on all threads.");
+      add("reference samples", with(s.rbm(), "for", "reference samples"),
+          {machine.sampling_seconds},
           "Of the clock, on all threads: block-Gibbs sweeps of 600 chains.");
     }
     for (const Standing& standing : s.race.standings) {
@@ -441,9 +366,7 @@ void add_times(const std::vector<Standings>& all, Results& results) {
       {"Time",
        {"The paper's times are those of PyTorch on an unnamed GPU, and do not carry over."},
        {},
-       {table},
-       {},
-       ""});
+       {table}});
 }
 
 // ---- All of it
@@ -504,7 +427,7 @@ Results run_rbm(Context& context) {
   for (const Standings& s : all) add_distances(context, s, results);
   add_term(context, all, results);
   add_times(all, results);
-  Section data{"The data", {"The first 100 images of MNIST, black and white."}, {}, {}, {}, ""};
+  Section data{"The data", {"The first 100 images of MNIST, black and white."}};
   add_picture("data", "MNIST", mnist.rows.view(), data);
   if (!data.pictures.empty()) results.sections.insert(results.sections.begin(), std::move(data));
   return results;

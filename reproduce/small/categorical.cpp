@@ -7,7 +7,6 @@
 
 #include "reproduce/chains.hpp"
 #include "reproduce/experiment.hpp"
-#include "reproduce/measured.hpp"
 #include "reproduce/small/dula_law.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
@@ -95,7 +94,7 @@ std::vector<double> dula_law(const StateTable& table, double alpha) {
 
 report::Table law_table(const Potts& target, const std::vector<double>& alphas) {
   const StateTable table(target);
-  report::Table laws{"Exact laws of the separable model.", {"Classes", "Target"}, {}, {}};
+  report::Table laws{"Exact laws of the separable model.", {"Classes", "Target"}};
   for (std::size_t s = 0; s < kStates; ++s) {
     laws.rows.push_back({fmt::format("{}{}", s / 3, s % 3)});
   }
@@ -128,7 +127,7 @@ void exact_laws(Context& context, Results& results, Section& section) {
       const Json setting = {{"model", name}, {"alpha", alpha}};
       const auto add = [&](const char* quantity, Json with, double value, const char* note) {
         with.update(setting);
-        results.rows.push_back({quantity, with, {}, value, {}, Verdict::not_published, note});
+        results.add(quantity, with, {value}, note);
       };
       add("l1_bias", {{"sampler", "dula"}},
           l1_of_tilt(table.probability(), log_normalizers(table, 1 / alpha)), "Exact.");
@@ -139,11 +138,10 @@ void exact_laws(Context& context, Results& results, Section& section) {
       add("second_eigenvalue", {{"sampler", "dmala"}},
           second_eigenvalue(dmala, table, table.probability()), "");
     }
-    Series series{name, {}, {}, {}, {}, {}};
+    Series series{name};
     for (int k = 0; k <= 40; ++k) {
-      series.x.push_back(0.05 * std::pow(100, k / 40.0));
-      series.y.push_back(
-          l1_of_tilt(table.probability(), log_normalizers(table, 1 / series.x.back())));
+      const double alpha = 0.05 * std::pow(100, k / 40.0);
+      series.add(alpha, l1_of_tilt(table.probability(), log_normalizers(table, 1 / alpha)));
     }
     plot.series.push_back(series);
   }
@@ -167,10 +165,7 @@ std::vector<double> frequencies(const Potts& target, const LevelKernel& kernel, 
   Ensemble ensemble(target, chains, std::min(chains, 16), 1, seed);
   ensemble.start_random();
   ensemble.evaluate();
-  if (chains > 1) {
-    Visitor nothing([](int, std::uint64_t, const Symbol*, const StepInfo&) {});
-    ensemble.advance(dlp(target, true, 1), 200, nothing);
-  }
+  if (chains > 1) advance(ensemble, dlp(target, true, 1), 200);
   Visitor visitor([&](int, std::uint64_t, const Symbol* x, const StepInfo&) {
     ++count[static_cast<std::size_t>(3 * x[0] + x[1])];
   });
@@ -184,7 +179,6 @@ void add_frequencies(Context& context, Results& results, Section& section) {
   const StateTable table(target);
   const auto steps = static_cast<std::uint64_t>(context.quick() ? 20'000 : 50'000);
   const int many = context.quick() ? 32 : 100;
-  const auto runs = static_cast<std::size_t>(context.seeds());
   Plot plot{.title = fmt::format("Frequencies along {} chains of {} steps", many, steps),
             .kind = Plot::Kind::bars,
             .x_label = "classes of the two sites",
@@ -192,42 +186,28 @@ void add_frequencies(Context& context, Results& results, Section& section) {
             .summary = "Both samplers against the target; error bars are one standard error."};
   for (int s = 0; s < kStates; ++s) plot.categories.push_back(fmt::format("{}{}", s / 3, s % 3));
   const auto target_law = table.probability();
-  plot.series.push_back({"target", {}, {target_law.begin(), target_law.end()}, {}, {}, {}});
+  plot.series.push_back({"target", {}, {target_law.begin(), target_law.end()}});
   for (const LevelKernel& kernel :
        {LevelKernel{"dmala", true, 0.2}, LevelKernel{"dula", false, 0.1}}) {
     for (const int chains : {1, many}) {
-      std::vector<std::vector<double>> f(runs);
-      context.parallel(fmt::format("{}, {} chains", kernel.name, chains), context.seeds(),
-                       [&](int run) {
-                         f[static_cast<std::size_t>(run)] =
-                             frequencies(target, kernel, chains, steps, context.seed(run));
-                       });
-      std::vector<double> distance;
-      for (const auto& law : f) distance.push_back(l1(law, target_law));
-      const Measured m = measured(distance);
-      results.rows.push_back({"l1_of_frequencies",
-                              {{"sampler", kernel.name},
-                               {"alpha", kernel.alpha},
-                               {"chains", chains},
-                               {"steps", steps}},
-                              {},
-                              m.mean,
-                              m.error,
-                              Verdict::not_published,
-                              chains == 1 && !kernel.adjust
-                                  ? "One chain of this length has not mixed: this is no bias."
-                                  : ""});
+      const auto f = context.each_run(fmt::format("{}, {} chains", kernel.name, chains), 1,
+                                      [&](std::size_t, std::uint64_t seed) {
+                                        return frequencies(target, kernel, chains, steps, seed);
+                                      })[0];
+      results.add(
+          "l1_of_frequencies",
+          {{"sampler", kernel.name}, {"alpha", kernel.alpha}, {"chains", chains}, {"steps", steps}},
+          over_runs(f, [&](const auto& law) { return l1(law, target_law); }),
+          chains == 1 && !kernel.adjust ? "One chain of this length has not mixed: this is no bias."
+                                        : "");
       if (chains == 1) continue;
-      Series series{kernel.name, {}, {}, {}, {}, {}};
+      Series& series = plot.series.emplace_back(Series{kernel.name});
       for (std::size_t s = 0; s < kStates; ++s) {
-        std::vector<double> values;
-        for (const auto& law : f) values.push_back(law[s]);
-        const Measured v = measured(values);
+        const Measured v = over_runs(f, [&](const auto& law) { return law[s]; });
         series.y.push_back(v.mean);
         series.low.push_back(v.mean - v.error.value_or(0));
         series.high.push_back(v.mean + v.error.value_or(0));
       }
-      plot.series.push_back(series);
     }
   }
   section.plots.push_back(plot);
@@ -237,7 +217,7 @@ void add_frequencies(Context& context, Results& results, Section& section) {
 
 Results run_categorical(Context& context) {
   Results results;
-  Section section{"Two sites of three classes", {}, {}, {}, {}, ""};
+  Section section{"Two sites of three classes"};
   section.text = {
       "log p = M0[x0] - M1[x1] with M0 = (0.3, -0.5, 1.1) and M1 = (0.2, 0.9, -0.7). The authors' "
       "example draws M anew at every run, without a seed; these are fixed, so that the exact "

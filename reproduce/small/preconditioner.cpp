@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/scalar_math.hpp"
 #include "reproduce/chains.hpp"
 #include "reproduce/experiment.hpp"
-#include "reproduce/measured.hpp"
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/target/quadratic.hpp"
@@ -49,11 +49,6 @@ Dlp dula(const Quadratic& target, const Kernel& kernel) {
 double flip_logit(const Kernel& kernel, std::size_t i) {
   const double p = kernel.precondition.empty() ? 1 : kernel.precondition[i];
   return -2 * kW[i] - 2 / (kernel.alpha * p);
-}
-
-double flip_probability(const Kernel& kernel, std::size_t i) {
-  const double l = flip_logit(kernel, i);
-  return l >= 0 ? 1 / (1 + std::exp(-l)) : std::exp(l) / (1 + std::exp(l));
 }
 
 // As a program without care computes it: NaN for a logit above 88.7.
@@ -171,17 +166,10 @@ Json setting_of(const Kernel& kernel) {
 void add_flip_rows(const std::vector<Kernel>& list, Results& results) {
   for (const Kernel& kernel : list) {
     for (std::size_t i = 0; i < 2; ++i) {
-      Json setting = setting_of(kernel);
-      setting["coordinate"] = i + 1;
       const double flip = kernel.naive ? static_cast<double>(naive_flip_probability(kernel, i))
-                                       : flip_probability(kernel, i);
-      results.rows.push_back({"flip_probability",
-                              setting,
-                              {},
-                              flip,
-                              {},
-                              Verdict::not_published,
-                              std::isnan(flip) ? "NaN: the coordinate never moves." : ""});
+                                       : sigmoid(flip_logit(kernel, i));
+      results.add("flip_probability", with(setting_of(kernel), "coordinate", i + 1), {flip},
+                  std::isnan(flip) ? "NaN: the coordinate never moves." : "");
     }
   }
 }
@@ -190,8 +178,7 @@ void add_flip_rows(const std::vector<Kernel>& list, Results& results) {
 void judge(const Kernel& kernel, const Measured& m, std::uint64_t steps, Row& row) {
   if (!kernel.precondition.empty() && kernel.precondition[0] == 1000) {
     row.paper = kPaperPreconditioned;
-    row.verdict =
-        std::abs(m.mean - kPaperPreconditioned) <= 2 * kRunSd ? Verdict::agrees : Verdict::differs;
+    row.verdict = agrees_if(std::abs(m.mean - kPaperPreconditioned) <= 2 * kRunSd);
     row.note = fmt::format(
         "Both flips are fair coins. One run of {} steps varies by {:.2f} (standard deviation); the "
         "paper's number of steps is not stated.",
@@ -219,12 +206,9 @@ void judge(const Kernel& kernel, const Measured& m, std::uint64_t steps, Row& ro
 void log_rmse(Context& context, const Quadratic& target, const std::vector<Kernel>& list,
               Results& results, Section& section) {
   const auto steps = static_cast<std::uint64_t>(50'000);
-  const auto runs = static_cast<std::size_t>(context.seeds());
-  std::vector<Curve> curves(list.size() * runs);
-  context.parallel("chains", static_cast<int>(curves.size()), [&](int task) {
-    const auto t = static_cast<std::size_t>(task);
-    curves[t] = run_chain(target, list[t / runs], steps, context.seed(static_cast<int>(t % runs)));
-  });
+  const auto curves = context.each_run(
+      "chains", list.size(),
+      [&](std::size_t k, std::uint64_t seed) { return run_chain(target, list[k], steps, seed); });
   Plot plot{.title = "Error of the time averages",
             .x_label = "steps",
             .y_label = "log RMSE",
@@ -234,22 +218,14 @@ void log_rmse(Context& context, const Quadratic& target, const std::vector<Kerne
                 "preconditioner the error falls like that of fair coins.",
             .wide = true};
   for (std::size_t k = 0; k < list.size(); ++k) {
-    Series series{list[k].name, curves[k * runs].steps, {}, {}, {}, {}};
+    Series series{list[k].name};
     Measured m;
-    for (std::size_t at = 0; at < series.x.size(); ++at) {
-      std::vector<double> values;
-      for (std::size_t r = 0; r < runs; ++r) values.push_back(curves[k * runs + r].log_rmse[at]);
-      m = measured(values);
-      series.y.push_back(m.mean);
-      if (k > 0) continue;  // one band is enough
-      series.low.push_back(m.mean - m.sd);
-      series.high.push_back(m.mean + m.sd);
+    for (std::size_t at = 0; at < curves[k][0].steps.size(); ++at) {
+      m = over_runs(curves[k], [&](const Curve& c) { return c.log_rmse[at]; });
+      series.add(curves[k][0].steps[at], m.mean);
+      if (k == 0) add_band(m, series);  // one band is enough
     }
-    Json setting = setting_of(list[k]);
-    setting["steps"] = steps;
-    Row row{"log_rmse", setting, {}, m.mean, m.error, Verdict::not_published, ""};
-    judge(list[k], m, steps, row);
-    results.rows.push_back(row);
+    judge(list[k], m, steps, results.add("log_rmse", with(setting_of(list[k]), "steps", steps), m));
     if (!list[k].naive) plot.series.push_back(series);
   }
   section.plots.push_back(plot);
@@ -269,21 +245,11 @@ void even_times(const Quadratic& target, const std::vector<Kernel>& list, Result
             .wide = true};
   for (const Kernel& kernel : list) {
     if (kernel.naive) continue;
-    Series series{kernel.name, {}, {}, {}, {}, {}};
-    for (int t = 2; t <= 2048; t *= 2) {
-      series.x.push_back(t);
-      series.y.push_back(l1_at_even_time(target, kernel, t));
-    }
-    Json setting = setting_of(kernel);
-    setting["steps"] = 2048;
-    results.rows.push_back(
-        {"l1_of_law_at_even_time",
-         setting,
-         {},
-         series.y.back(),
-         {},
-         Verdict::not_published,
-         series.y.back() > 0.5 ? "Does not mix, whatever its time average says." : ""});
+    Series series{kernel.name};
+    for (int t = 2; t <= 2048; t *= 2) series.add(t, l1_at_even_time(target, kernel, t));
+    results.add("l1_of_law_at_even_time", with(setting_of(kernel), "steps", 2048),
+                {series.y.back()},
+                series.y.back() > 0.5 ? "Does not mix, whatever its time average says." : "");
     plot.series.push_back(series);
   }
   section.plots.push_back(plot);
@@ -295,7 +261,7 @@ Results run_preconditioner(Context& context) {
   Results results;
   const Quadratic target = model();
   const std::vector<Kernel> list = kernels(context);
-  Section section{"Two coordinates of very different scale", {}, {}, {}, {}, ""};
+  Section section{"Two coordinates of very different scale"};
   section.text = {
       "log p = x'diag(-0.001, -1000)x is constant on {-1,1}^2: the target is uniform, and its true "
       "mean is 0. A flip of coordinate i has log-odds -2 W_ii - 2/(alpha p_i), with p_i the "

@@ -8,9 +8,7 @@
 
 #include "core/checksum.hpp"
 #include "reproduce/chains.hpp"
-#include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
-#include "saltus/sampler/registry.hpp"
 #include "saltus/torch/module.hpp"
 #include "saltus/version.hpp"
 
@@ -31,14 +29,6 @@ std::string sum_of(const BertFiles& bert) {
     sum.add_bytes(piece.c_str(), piece.size() + 1);
   }
   return sum.text();
-}
-
-std::unique_ptr<Sampler> make(const Entrant& entrant, const InfillTarget& target) {
-  if (entrant.sampler == "gibbs") return make_conditional_gibbs(target);
-  Settings settings;
-  if (entrant.sampler == "gwg") settings = {{"flips", "1"}};
-  if (!std::isnan(entrant.alpha)) settings = {{"step_size", fmt::format("{:g}", entrant.alpha)}};
-  return make_sampler(entrant.sampler, target, settings);
 }
 
 }  // namespace
@@ -72,7 +62,8 @@ std::unique_ptr<InfillTarget> Model::fill(const InfillProblem& problem) const {
 Filling run_cell(Context& context, const Model& model, const Task& task, const Entrant& entrant,
                  const Scale& scale, std::uint64_t seed_of_chains, const std::string& doing) {
   const auto target = model.fill(make_infill_problem(model.bert, task.masked()));
-  const auto sampler = make(entrant, *target);
+  const auto sampler =
+      entrant.sampler == "gibbs" ? make_conditional_gibbs(*target) : entrant.make(*target);
   const Stopwatch clock;
   const RowBuffer<Symbol> states = draw_from_marginals(*target, scale.chains, seed_of_chains);
   Ensemble ensemble(*target, scale.chains, 0, context.options().threads, seed_of_chains);
@@ -131,23 +122,6 @@ std::string Filling::file_of(const Json& key) {
   std::string name = key["sampler"].get<std::string>();
   if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
   return fmt::format("{}-{}.json", name, sum.text());
-}
-
-void to_json(Json& j, const Filling& filling) {
-  j = {{"words", filling.words},
-       {"energy", filling.energy},
-       {"acceptance", filling.acceptance},
-       {"changed", filling.changed},
-       {"seconds", filling.seconds}};
-}
-
-void from_json(const Json& j, Filling& filling) {
-  j.at("words").get_to(filling.words);
-  j.at("energy").get_to(filling.energy);
-  j.at("acceptance").get_to(filling.acceptance);
-  j.at("changed").get_to(filling.changed);
-  j.at("seconds").get_to(filling.seconds);
-  if (filling.words.size() != filling.energy.size()) throw DataError("words without an energy");
 }
 
 }  // namespace saltus::reproduce::text

@@ -1,11 +1,10 @@
 // One cell of the experiment on text: a sentence, a sampler and a seed. Chains that fill the gaps.
 #pragma once
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
-#include "reproduce/experiment.hpp"
+#include "reproduce/entrant.hpp"
 #include "reproduce/kept_cells.hpp"
 #include "reproduce/text/task.hpp"
 #include "saltus/text/infill.hpp"
@@ -21,11 +20,6 @@ struct Scale {
 };
 Scale scale_of(bool quick);
 
-struct Entrant {
-  std::string label, sampler;  // "DMALA", "dmala"
-  double alpha = NAN;          // where it has a step size
-};
-
 // How the chains of a cell ended.
 struct Filling {
   std::vector<Words> words;            // by chain, those in the gaps
@@ -34,6 +28,13 @@ struct Filling {
   double seconds = 0;                  // of the clock, for the sampler alone
 
   static std::string file_of(const Json& key);  // that keeps it
+  static constexpr auto fields() {
+    return std::tuple{std::pair{"words", &Filling::words}, std::pair{"energy", &Filling::energy},
+                      std::pair{"acceptance", &Filling::acceptance},
+                      std::pair{"changed", &Filling::changed},
+                      std::pair{"seconds", &Filling::seconds}};
+  }
+  bool sound() const { return words.size() == energy.size(); }
   // The best chains, with ties in the order of the chains.
   std::vector<std::size_t> best(int count) const;
 };
@@ -59,8 +60,6 @@ Filling run_cell(Context& context, const Model& model, const Task& task, const E
 Json key_of(const Model& model, const Task& task, const Entrant& entrant, const Scale& scale,
             Device device, std::uint64_t seed_of_chains);
 
-void to_json(Json& j, const Filling& filling);
-void from_json(const Json& j, Filling& filling);
 using Shelf = KeptCells<Filling>;
 
 }  // namespace saltus::reproduce::text

@@ -39,12 +39,6 @@ Measured of_measure(const Standing& s, const Measure& m) {
   return s.over_runs([&](const Outcome& o) { return o.measures.*m.of; });
 }
 
-Json setting_of(const TextResults& all, const Entrant& entrant) {
-  Json j = {{"model", all.model}, {"sampler", entrant.label}};
-  if (!std::isnan(entrant.alpha)) j["alpha"] = entrant.alpha;
-  return j;
-}
-
 // ---- Rows
 
 void add_measure_rows(const TextResults& all, bool quick, Results& results) {
@@ -55,20 +49,13 @@ void add_measure_rows(const TextResults& all, bool quick, Results& results) {
         model && !quick ? published(*model, plain_label(s.entrant.label)) : std::nullopt;
     for (const Measure& m : kMeasures) {
       const Measured ours = of_measure(s, m);
-      Row row{m.name,
-              setting_of(all, s.entrant),
-              {},
-              ours.mean,
-              ours.error,
-              Verdict::not_published,
-              "In per cent."};
+      Row& row =
+          results.add(m.name, s.entrant.setting({{"model", all.model}}), ours, "In per cent.");
       if (paper) row.paper = paper.value().*m.of;
       if (paper && ours.sd > 0) {
-        row.verdict =
-            std::abs(ours.mean - *row.paper) <= 2 * ours.sd ? Verdict::agrees : Verdict::differs;
+        row.verdict = agrees_if(std::abs(ours.mean - *row.paper) <= 2 * ours.sd);
         row.note += fmt::format(" Our standard deviation over seeds is {:.2f}.", ours.sd);
       }
-      results.rows.push_back(std::move(row));
     }
   }
 }
@@ -76,9 +63,7 @@ void add_measure_rows(const TextResults& all, bool quick, Results& results) {
 void add_run_rows(const TextResults& all, Results& results) {
   const auto add = [&](const Standing& s, const char* quantity, double Outcome::*of,
                        const std::string& note) {
-    const Measured m = s.over_runs([&](const Outcome& o) { return o.*of; });
-    results.rows.push_back(
-        {quantity, setting_of(all, s.entrant), {}, m.mean, m.error, Verdict::not_published, note});
+    results.add(quantity, s.entrant.setting({{"model", all.model}}), s.over_runs(of), note);
   };
   for (const Standing& s : all.standings) {
     if (s.empty()) continue;
@@ -93,14 +78,10 @@ void add_run_rows(const TextResults& all, Results& results) {
         fmt::format("Of the clock for {} sentences.", 2 * all.scale.sentences));
   }
   for (std::size_t k = 0; k < all.sweep.alphas.size(); ++k) {
-    results.rows.push_back(
-        {"acceptance_in_the_sweep",
-         {{"model", all.model}, {"sampler", "DMALA"}, {"alpha", all.sweep.alphas[k]}},
-         {},
-         all.sweep.acceptance[k],
-         {},
-         Verdict::not_published,
-         fmt::format("On {} sentences of the first run.", 2 * all.scale.swept)});
+    results.add("acceptance_in_the_sweep",
+                Entrant{"DMALA", "dmala", all.sweep.alphas[k]}.setting({{"model", all.model}}),
+                {all.sweep.acceptance[k]},
+                fmt::format("On {} sentences of the first run.", 2 * all.scale.swept));
   }
 }
 
@@ -116,30 +97,23 @@ double paper_difference(PaperModel model, const Comparison& c) {
 void add_comparison_rows(const TextResults& all, bool quick, Results& results) {
   for (const Comparison& c : compare(all.standings)) {
     const bool quality = c.measure->of == &Measures::bleu;
-    Row row{
+    Row& row = results.add(
         fmt::format("{}_{}", c.measure->name, quality ? "ratio" : "difference"),
         {{"model", all.model},
          {"samplers", fmt::format("{} and {}", c.langevin->entrant.label, c.other->entrant.label)}},
-        {},
-        c.difference.mean,
-        c.difference.error,
-        Verdict::not_published,
-        ""};
+        c.difference);
     if (!quick) row.paper = paper_difference(PaperModel::base, c);
-    if (!quick && c.difference.error) {
-      row.verdict = c.holds ? Verdict::agrees : Verdict::differs;
-    }
-    row.note =
-        quality ? fmt::format("The statement is that the two are similar: at least {:g}.", kSimilar)
-                : fmt::format(
-                      "The statement is that the first is more diverse: the sign, by two standard "
-                      "errors. With BERT-large: {:+.2f}.",
-                      paper_difference(PaperModel::large, c));
-    if (quality) {
-      row.note += fmt::format(" With BERT-large: {:.3f}.", paper_difference(PaperModel::large, c));
-    }
+    if (!quick && c.difference.error) row.verdict = agrees_if(c.holds);
+    const double large = paper_difference(PaperModel::large, c);
+    row.note = quality ? fmt::format(
+                             "The statement is that the two are similar: at least {:g}. With "
+                             "BERT-large: {:.3f}.",
+                             kSimilar, large)
+                       : fmt::format(
+                             "The statement is that the first is more diverse: the sign, by two "
+                             "standard errors. With BERT-large: {:+.2f}.",
+                             large);
     row.note += " The paper's number is of BERT-base.";
-    results.rows.push_back(std::move(row));
   }
 }
 
@@ -157,20 +131,17 @@ report::Table table_of(const TextResults& all) {
       "self-BLEU and many of these; sentences like those of the corpora have a high BLEU. U is the "
       "mean of the kept sentences: the larger, the better for the model. ± is one standard "
       "deviation over seeds.",
-      {"Model and sampler"},
-      {},
-      {}};
+      {"Model and sampler"}};
   for (const Measure& m : kMeasures) table.columns.emplace_back(m.column);
   table.columns.emplace_back("U");
   for (const Standing& s : all.standings) {
     std::vector<Cell> row{all.model + ", " + s.entrant.label};
-    for (const Measure& m : kMeasures) {
-      const Measured value = s.empty() ? Measured{} : of_measure(s, m);
-      row.push_back(s.empty() ? Cell(std::nan(""), "-") : Cell(value.mean, with_sd(value)));
-    }
-    const Measured energy = s.over_runs([](const Outcome& o) { return o.top_energy; });
-    row.push_back(s.empty() ? Cell(std::nan(""), "-")
-                            : Cell(energy.mean, fmt::format("{:.1f}", energy.mean)));
+    const auto add = [&](const Measured& m, const std::string& text) {
+      row.push_back(s.empty() ? Cell(std::nan(""), "-") : Cell(m.mean, text));
+    };
+    for (const Measure& m : kMeasures) add(of_measure(s, m), with_sd(of_measure(s, m)));
+    const Measured energy = s.over_runs(&Outcome::top_energy);
+    add(energy, fmt::format("{:.1f}", energy.mean));
     table.rows.push_back(std::move(row));
   }
   for (const PaperModel model : kPaperModels) {
@@ -191,25 +162,20 @@ Plot bars_of(const TextResults& all, const Measure& measure, const std::string& 
              const std::string& summary) {
   Plot plot{.title = title, .kind = Plot::Kind::bars, .x_label = "sampler", .y_label = "per cent"};
   plot.summary = summary;
-  report::Series ours{all.model, {}, {}, {}, {}, {}};
-  std::vector<report::Series> papers;
-  for (const PaperModel model : kPaperModels) {
-    papers.push_back({fmt::format("{} (paper)", name_of(model)), {}, {}, {}, {}, {}});
-  }
+  plot.series = {{all.model}};
+  for (const PaperModel model : kPaperModels)
+    plot.series.push_back({fmt::format("{} (paper)", name_of(model))});
   for (const Standing& s : all.standings) {
     if (s.empty()) continue;
     plot.categories.push_back(s.entrant.label);
     const Measured m = of_measure(s, measure);
-    ours.y.push_back(m.mean);
-    ours.low.push_back(m.mean - m.sd);
-    ours.high.push_back(m.mean + m.sd);
-    for (std::size_t k = 0; k < papers.size(); ++k) {
+    plot.series[0].y.push_back(m.mean);
+    add_band(m, plot.series[0]);
+    for (std::size_t k = 0; k < std::size(kPaperModels); ++k) {
       const auto numbers = published(kPaperModels[k], plain_label(s.entrant.label));
-      papers[k].y.push_back(numbers ? numbers.value().*measure.of : std::nan(""));
+      plot.series[k + 1].y.push_back(numbers ? numbers.value().*measure.of : std::nan(""));
     }
   }
-  plot.series = {std::move(ours)};
-  plot.series.insert(plot.series.end(), papers.begin(), papers.end());
   return plot;
 }
 
@@ -218,9 +184,7 @@ void add_table(const TextResults& all, Results& results) {
                   {"A gap is filled by one piece of the vocabulary that is a whole word: no "
                    "special token, and no piece that continues a word."},
                   {},
-                  {table_of(all)},
-                  {},
-                  ""};
+                  {table_of(all)}};
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.empty(); });
   if (some) {
@@ -241,7 +205,7 @@ void add_sweep(const TextResults& all, Results& results) {
   plot.log_x = true;
   plot.y_from = 0, plot.y_to = 1;
   plot.summary = "Means over the steps and chains of some sentences of the first run.";
-  plot.series = {{"DMALA", all.sweep.alphas, all.sweep.acceptance, {}, {}, {}}};
+  plot.series = {{"DMALA", all.sweep.alphas, all.sweep.acceptance}};
   std::vector<std::string> text = {
       "The paper does not give its step size. Here it is the one, of those tried, at which DMALA "
       "accepts nearest to half of its proposals; DULA has the same."};
@@ -250,7 +214,7 @@ void add_sweep(const TextResults& all, Results& results) {
     text.push_back(fmt::format("Chosen: {:g}, where it accepts {:.0f} %.", all.sweep.alphas[k],
                                100 * all.sweep.acceptance[k]));
   }
-  results.sections.push_back({"The step size", std::move(text), {std::move(plot)}, {}, {}, ""});
+  results.sections.push_back({"The step size", std::move(text), {std::move(plot)}});
 }
 
 // ---- Examples
@@ -273,8 +237,8 @@ std::vector<Phrase> phrases_of(const Task& task, const Words& words,
 
 report::Table examples_of(const TextResults& all, std::size_t t) {
   const Task& task = all.tasks[t];
-  report::Table table{
-      fmt::format("{}: {}", task.corpus, task.masked()), {"Sampler", "U", "Sentence"}, {}, {}};
+  report::Table table{fmt::format("{}: {}", task.corpus, task.masked()),
+                      {"Sampler", "U", "Sentence"}};
   for (const Standing& s : all.standings) {
     if (s.runs.empty() || !s.runs[0]) continue;
     std::vector<Words> words;
@@ -296,11 +260,7 @@ void add_examples(const TextResults& all, Results& results) {
       {fmt::format("The three best completions of two sentences of the first run. Words that were "
                    "filled in are set in bold; those on a coloured ground are repeated: another of "
                    "the {} best completions by the same sampler has the same word in this gap.",
-                   all.scale.top)},
-      {},
-      {},
-      {},
-      ""};
+                   all.scale.top)}};
   for (const std::size_t t : std::set{std::size_t{0}, all.tasks.size() / 2}) {
     section.tables.push_back(examples_of(all, t));
     if (section.tables.back().rows.empty()) return;
@@ -335,8 +295,7 @@ std::string energies_text(const std::vector<Standing>& standings) {
   std::vector<std::string> means;
   for (const Standing& s : standings) {
     if (s.empty()) continue;
-    means.push_back(fmt::format("{} {:.1f}", s.entrant.label,
-                                s.over_runs([](const Outcome& o) { return o.energy; }).mean));
+    means.push_back(fmt::format("{} {:.1f}", s.entrant.label, s.over_runs(&Outcome::energy).mean));
   }
   return fmt::format(
       "The mean of U, the log of how likely the model finds the fillings: {}. DULA has no "

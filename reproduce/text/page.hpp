@@ -1,7 +1,6 @@
 // The results of the experiment on text, as rows and as parts of a page.
 #pragma once
 
-#include "reproduce/measured.hpp"
 #include "reproduce/text/cell.hpp"
 #include "reproduce/text/paper.hpp"
 
@@ -30,7 +29,7 @@ struct Standing {
   Measured over_runs(Of of) const {
     std::vector<double> values;
     for (const auto& run : runs) {
-      if (run) values.push_back(of(*run));
+      if (run) values.push_back(std::invoke(of, *run));
     }
     return measured(values);
   }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reproduce/experiment.hpp"
-#include "reproduce/measured.hpp"
 #include "reproduce/text/cell.hpp"
 #include "reproduce/text/measures.hpp"
 #include "reproduce/text/page.hpp"
@@ -23,33 +21,20 @@ constexpr double kSweep[] = {0.1, 0.15, 0.175, 0.2, 0.25, 0.3, 0.4};
 constexpr double kGoal = 0.5;
 
 // Runs cells, or finds them finished; stops when time is up.
-class Cells {
- public:
-  Cells(Context& context, const Model& model, const Scale& scale)
-      : context_(context), model_(model), scale_(scale), shelf_(context.options().partial) {}
+struct Cells {
+  Context& context;
+  const Model& model;
+  Scale scale;
+  Shelf shelf = Shelf(context.options().partial);
 
   std::optional<Filling> get(const Entrant& entrant, const Task& task, std::uint64_t chain_seed,
                              const std::string& doing) {
-    const Options& options = context_.options();
-    const Json key = key_of(model_, task, entrant, scale_, options.device, chain_seed);
-    if (std::optional<Filling> finished = shelf_.find(key)) return finished;
-    const double begun = context_.seconds();
-    if (options.time > 0 && begun + longest_ > options.time) return ++missing_, std::nullopt;
-    context_.progress(doing);
-    Filling filling = run_cell(context_, model_, task, entrant, scale_, chain_seed, doing);
-    longest_ = std::max(longest_, context_.seconds() - begun);
-    shelf_.keep(key, filling);
-    return filling;
+    const Json key = key_of(model, task, entrant, scale, context.options().device, chain_seed);
+    return shelf.get(context, key, [&] {
+      context.progress(doing);
+      return run_cell(context, model, task, entrant, scale, chain_seed, doing);
+    });
   }
-  int missing() const { return missing_; }
-
- private:
-  Context& context_;
-  const Model& model_;
-  Scale scale_;
-  Shelf shelf_;
-  double longest_ = 0;  // of the cells run so far
-  int missing_ = 0;
 };
 
 // The tasks of a run: half of them of each corpus.
@@ -89,11 +74,12 @@ Sweep sweep(Context& context, Cells& cells, const std::vector<Task>& tasks, cons
 }
 
 std::vector<Standing> field(const std::vector<double>& alphas) {
-  std::vector<Standing> list = {{{"Gibbs", "gibbs"}, {}}, {{"GWG", "gwg"}, {}}};
+  std::vector<Standing> list = {{{"Gibbs", "gibbs"}, {}},
+                                {{"GWG", "gwg", NAN, {{"flips", "1"}}}, {}}};
   for (const double alpha : alphas) {
-    const std::string with = alphas.size() == 1 ? "" : fmt::format(" {:g}", alpha);
-    list.push_back({{"DULA" + with, "dula", alpha}, {}});
-    list.push_back({{"DMALA" + with, "dmala", alpha}, {}});
+    const std::string size = alphas.size() == 1 ? "" : fmt::format(" {:g}", alpha);
+    list.push_back({{"DULA" + size, "dula", alpha}, {}});
+    list.push_back({{"DMALA" + size, "dmala", alpha}, {}});
   }
   return list;
 }
@@ -140,7 +126,7 @@ Results run_text(Context& context) {
   const Corpora corpora = load_corpora(options.data);
   context.progress("reading the model");
   const Model model = load_model(options.model, options.device);
-  Cells cells(context, model, scale);
+  Cells cells{context, model, scale};
   TextResults all{model.bert.name, model.bert.config, scale, {}, {}, {}, 0};
   std::vector<double> alphas = options.alphas;
   if (alphas.empty()) {
@@ -148,7 +134,7 @@ Results run_text(Context& context) {
     if (all.sweep.chosen) alphas = {*all.sweep.chosen};
   }
   all.standings = field(alphas);
-  for (int run = 0; run < context.seeds(); ++run) {
+  for (std::size_t run = 0; run < context.seeds(); ++run) {
     const std::vector<Task> tasks = tasks_of(corpora, scale, context.seed(run));
     for (Standing& standing : all.standings) {
       standing.runs.push_back(
@@ -156,9 +142,9 @@ Results run_text(Context& context) {
     }
     if (run == 0) all.tasks = tasks;
   }
-  all.missing = cells.missing();
+  all.missing = cells.shelf.missing();
   if (alphas.empty()) {  // DULA and DMALA wait for their step size
-    all.missing += 2 * context.seeds() * static_cast<int>(all.tasks.size());
+    all.missing += 2 * options.seeds * static_cast<int>(all.tasks.size());
   }
   return text_results(all, context.quick());
 }

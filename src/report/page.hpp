@@ -43,10 +43,10 @@ struct Cell {
 };
 
 struct Table {
-  std::string caption;
-  std::vector<std::string> columns;  // a column is set as numbers where its cells are
-  std::vector<std::vector<Cell>> rows;
-  std::vector<std::vector<Cell>> foot;  // rows that sum up
+  std::string caption = {};
+  std::vector<std::string> columns = {};  // a column is set as numbers where its cells are
+  std::vector<std::vector<Cell>> rows = {};
+  std::vector<std::vector<Cell>> foot = {};  // rows that sum up
 };
 
 struct Image {

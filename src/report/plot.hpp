@@ -21,12 +21,17 @@ struct Box {
 Box box_of(std::vector<double> values, std::size_t most_outliers = 20);
 
 struct Series {
-  std::string name;
-  std::vector<double> x;  // lines and points; bars and boxes stand at Plot::categories
-  std::vector<double> y;
+  std::string name = {};
+  std::vector<double> x = {};  // lines and points; bars and boxes stand at Plot::categories
+  std::vector<double> y = {};
   // Where not empty, as long as y: a band around a line, an error bar around a point or bar.
-  std::vector<double> low, high;
-  std::vector<Box> boxes;  // kind box only, in the place of y
+  std::vector<double> low = {}, high = {};
+  std::vector<Box> boxes = {};  // kind box only, in the place of y
+
+  void add(double at, double value) {
+    x.push_back(at);
+    y.push_back(value);
+  }
 };
 
 struct Plot {

@@ -77,14 +77,14 @@ TEST(BnnCell, TheMeanPredictionIsThatOfAllChains) {
 TEST(BnnCell, ABatchOfAllRowsIsNoneAtAll) {
   const Scale scale = {3, 20, 21, 5};
   const Course full = course_of({"DULA", "dula", 0.1}, scale);
-  const Course batch = course_of({"DULA, batch 90", "dula", 0.1, 90}, scale);
+  const Course batch = course_of({"DULA, batch 90", "dula", 0.1, {}, 90}, scale);
   for (std::size_t k = 0; k < full.log_likelihood.size(); ++k) {
     EXPECT_NEAR(full.log_likelihood[k], batch.log_likelihood[k], 1e-6);
   }
 }
 
 TEST(BnnCell, TheLastTenthOfStepsCountsAlone) {
-  const Course gibbs = course_of({"Gibbs", "gibbs"}, kSmall);
+  const Course gibbs = course_of(entrants({})[0], kSmall);
   EXPECT_DOUBLE_EQ(gibbs.acceptance, 1);
   EXPECT_DOUBLE_EQ(gibbs.last_acceptance, 1);
   EXPECT_LE(gibbs.last_changed, 1);
@@ -114,7 +114,7 @@ TEST(BnnShelf, FindsWhatItKept) {
   EXPECT_FALSE(shelf.find(key_of(set, dula, kSmall, Device::cuda, 5)));
   EXPECT_FALSE(shelf.find(key_of(set, dula, kSmall, Device::cpu, 6)));
   EXPECT_FALSE(shelf.find(key_of(set, {"DULA 0.2", "dula", 0.2}, kSmall, Device::cpu, 5)));
-  EXPECT_FALSE(shelf.find(key_of(set, {"DULA", "dula", 0.1, 10}, kSmall, Device::cpu, 5)));
+  EXPECT_FALSE(shelf.find(key_of(set, {"DULA", "dula", 0.1, {}, 10}, kSmall, Device::cpu, 5)));
   // A file that was cut off.
   for (const auto& entry : fs::directory_iterator(folder / "partial")) {
     fs::resize_file(entry.path(), 40);

@@ -19,7 +19,7 @@ Results no_results(Context&) {
 }
 
 Experiment made_up(std::vector<std::string> data) {
-  return {"made-up", "nothing", "1 s", "1 s", 3, 1, std::move(data), no_results};
+  return {"made-up", "nothing", "1 s", "1 s", 3, 1, no_results, std::move(data)};
 }
 
 TEST(Context, RunsEveryTaskAndTellsOfIt) {
