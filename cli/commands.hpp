@@ -30,6 +30,7 @@ void add_logz(CLI::App& program, int& status);
 void add_diagnose(CLI::App& program, int& status);
 void add_report(CLI::App& program, int& status);
 void add_learn(CLI::App& program, int& status);
+void add_learn_ebm(CLI::App& learn, int& status);  // to 'saltus learn'
 void add_infill(CLI::App& program, int& status);
 void add_reproduce(CLI::App& program, int& status);
 void add_convert(CLI::App& program, int& status);

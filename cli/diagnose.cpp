@@ -1,14 +1,11 @@
 // saltus diagnose: what the draws of a saved run are worth.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "saltus/diagnose/summary.hpp"
 #include "saltus/io/draw_files.hpp"
 
 namespace saltus::cli {
@@ -16,27 +13,11 @@ namespace {
 
 constexpr std::size_t kRowsShown = 30;
 
-template <class F>
-std::vector<double> column(const std::vector<CoordinateSummary>& all, F&& of) {
-  std::vector<double> values;
-  for (const CoordinateSummary& s : all) values.push_back(of(s));
-  return values;
-}
-
-std::string fixed(double v, int digits) {
-  return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
-}
-
-void print_table(const Draws& draws, const std::vector<CoordinateSummary>& all) {
+void print_table(const Draws& draws, const Summaries& all) {
   std::vector<std::size_t> rows(all.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   if (rows.size() > kRowsShown) {
-    const auto worse = [&](std::size_t a, std::size_t b) {
-      const double x = all[a].rhat, y = all[b].rhat;
-      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-      return x > y;
-    };
-    std::partial_sort(rows.begin(), rows.begin() + 10, rows.end(), worse);
+    rows = sorted_by(all, &CoordinateSummary::rhat, true);
     rows.resize(10);
     show("the 10 of {} coordinates with the largest R-hat\n", with_commas(all.size()));
   }
@@ -50,13 +31,11 @@ void print_table(const Draws& draws, const std::vector<CoordinateSummary>& all) 
   }
 }
 
-void show_as_json(const Draws& draws, const std::vector<CoordinateSummary>& all) {
-  const auto bulk = column(all, [](auto& s) { return s.ess_bulk; });
-  const auto tail = column(all, [](auto& s) { return s.ess_tail; });
-  const auto rhat = column(all, [](auto& s) { return s.rhat; });
-  const auto mean = column(all, [](auto& s) { return s.mean; });
-  const auto sd = column(all, [](auto& s) { return s.sd; });
-  const auto mcse = column(all, [](auto& s) { return s.mcse; });
+void show_as_json(const Draws& draws, const Summaries& all) {
+  using S = CoordinateSummary;
+  const auto bulk = column(all, &S::ess_bulk), tail = column(all, &S::ess_tail),
+             rhat = column(all, &S::rhat);
+  const auto mean = column(all, &S::mean), sd = column(all, &S::sd), mcse = column(all, &S::mcse);
   nlohmann::ordered_json j;
   j["chains"] = draws.chains();
   j["draws"] = draws.draws();
@@ -70,18 +49,18 @@ void show_as_json(const Draws& draws, const std::vector<CoordinateSummary>& all)
 
 void diagnose(const std::string& file, bool json) {
   const auto draws = open_draws(file);
-  const std::vector<CoordinateSummary> all = summarise(*draws, true);
+  const Summaries all = summarise(*draws, true);
   if (json) return show_as_json(*draws, all);
   const DrawsInfo& info = draws->info();
   show("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
        with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),
        info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
   print_table(*draws, all);
-  const double worst = largest(column(all, [](auto& s) { return s.rhat; }));
-  show("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n",
-       rounded(least(column(all, [](auto& s) { return s.ess_bulk; }))),
-       rounded(median(column(all, [](auto& s) { return s.ess_bulk; }))),
-       rounded(least(column(all, [](auto& s) { return s.ess_tail; }))), fixed(worst, 4));
+  const auto bulk = column(all, &CoordinateSummary::ess_bulk);
+  const double worst = largest(column(all, &CoordinateSummary::rhat));
+  show("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n", rounded(least(bulk)),
+       rounded(median(bulk)), rounded(least(column(all, &CoordinateSummary::ess_tail))),
+       fixed(worst, 4));
   if (worst > 1.01)
     show("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
 }

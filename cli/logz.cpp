@@ -11,16 +11,13 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
-#include "cli/model_options.hpp"
-#include "cli/option_checks.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/run_control.hpp"
-#include "cli/sample/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/data/image_sets.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_file.hpp"
 #include "saltus/io/model_file.hpp"
@@ -274,11 +271,7 @@ int estimate(LogzOptions options) {
     return signal_seen() ? 128 + signal_seen() : ok;
   }
   const LogzReport report{options, *request.target, result, test.view().rows};
-  if (options.json) {
-    show_json(report_json(report));
-  } else {
-    print_report(report);
-  }
+  options.json ? show_json(report_json(report)) : print_report(report);
   return ok;
 }
 
@@ -290,23 +283,17 @@ void add_logz(CLI::App& program, int& status) {
   auto o = std::make_shared<LogzOptions>();
   AnnealingPlan& plan = o->plan.annealing;
   add_model_options(*command, o->model);
-  command->add_option("--sampler", o->sampler, "Sampler of the transitions; it must be exact")
-      ->capture_default_str();
-  command->add_option("--set", o->set, "Sampler parameter KEY=VALUE, repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  auto* betas = command->add_option("--betas", o->betas, "Betas, evenly spaced from 0 to 1")
-                    ->capture_default_str()
-                    ->check(CLI::Range(2, 100'000'000));
+  add_default(*command, "--sampler", o->sampler, "Sampler of the transitions; it must be exact");
+  add_settings(*command, o->set);
+  auto* betas = add_default(*command, "--betas", o->betas, "Betas, evenly spaced from 0 to 1",
+                            CLI::Range(2, 100'000'000));
   command->add_option("--schedule", o->schedule, "File of betas that increase from 0 to 1")
       ->type_name("FILE")
       ->excludes(betas);
-  command->add_option("--steps", plan.steps_per_beta, "Steps at each beta")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--chains", plan.chains, "Chains of each direction")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 10'000'000));
+  add_default(*command, "--steps", plan.steps_per_beta, "Steps at each beta",
+              CLI::Range(1, 1'000'000));
+  add_default(*command, "--chains", plan.chains, "Chains of each direction",
+              CLI::Range(2, 10'000'000));
   command
       ->add_option("--base", o->base,
                    "Where chains start: model (the model's own base, the default of resnet-ebm), "
@@ -318,19 +305,12 @@ void add_logz(CLI::App& program, int& status) {
                    "Give the log-likelihood of these data: a file of rows, or a set, "
                    "static_mnist:valid say (train, valid, test)")
       ->type_name("FILE|NAME[:PART]");
-  command->add_option("--data", o->data, "Folder of data sets (default: $SALTUS_DATA)")
-      ->type_name("DIR");
-  command->add_option("--seed", o->seed, "Random seed, 0 to 2^64 - 1")->capture_default_str();
-  command
-      ->add_option("--threads", plan.threads,
-                   "Threads (default: all cores); never changes a result")
-      ->check(CLI::Range(1, 4096));
+  add_data_folder(*command, o->data);
+  add_seed(*command, o->seed);
+  add_threads(*command, plan.threads, "a result");
   command->add_flag("--no-reverse", o->no_reverse, "The estimate from below alone");
-  command
-      ->add_option("--reverse-warmup", o->plan.warmup,
-                   "Steps at beta = 1 after which chains count as draws of the model")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
+  add_default(*command, "--reverse-warmup", o->plan.warmup,
+              "Steps at beta = 1 after which chains count as draws of the model", steps_from(1));
   o->add_options(*command, {"Save here now and then",
                             "Go on with the estimate saved in this checkpoint; the other options "
                             "are those that it was begun with",

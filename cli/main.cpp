@@ -66,17 +66,10 @@ int main(int argc, char** argv) {
       "the\n"
       "paper's 5 x 5 Ising model.");
   int status = ok;
-  add_sample(program, status);
-  add_compare(program, status);
-  add_verify(program, status);
-  add_logz(program, status);
-  add_diagnose(program, status);
-  add_report(program, status);
-  add_learn(program, status);
-  add_infill(program, status);
-  add_reproduce(program, status);
-  add_convert(program, status);
-  add_lists(program, status);
+  for (auto* add : {add_sample, add_compare, add_verify, add_logz, add_diagnose, add_report,
+                    add_learn, add_infill, add_reproduce, add_convert, add_lists}) {
+    add(program, status);
+  }
   try {
     run(program, argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version

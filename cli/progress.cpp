@@ -2,10 +2,21 @@
 
 #include <fmt/core.h>
 
+#include <csignal>
+
 #include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {
+
+volatile std::sig_atomic_t seen = 0;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// A signal that the caller chose to ignore (nohup, a background job) stays ignored.
+bool ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
 
 std::string bar(double fraction) {
   constexpr int width = 20;
@@ -15,6 +26,26 @@ std::string bar(double fraction) {
 }
 
 }  // namespace
+
+int signal_seen() {
+  return seen;
+}
+
+Progress::Progress(Elsewhere elsewhere) : line_(elsewhere) {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { seen = signal; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the program at once
+  for (const int signal : kSignals) {
+    if (!ignored(signal)) sigaction(signal, &action, nullptr);
+  }
+}
+
+Progress::~Progress() {
+  line_.clear();
+  for (const int signal : kSignals) {
+    if (!ignored(signal)) std::signal(signal, SIG_DFL);
+  }
+}
 
 bool Progress::update(const RunStatus& status) {
   if (first_seconds_ < 0 || status.warming_up != warming_up_) {

@@ -4,22 +4,19 @@
 
 #include <string>
 
-#include "cli/interrupt.hpp"
 #include "cli/terminal.hpp"
 #include "saltus/run/run.hpp"
 
 namespace saltus::cli {
 
+// The number of the signal that came while there was a Progress (SIGINT, SIGTERM or SIGHUP), or 0.
+int signal_seen();
+
 class Progress {
  public:
   using Elsewhere = StatusLine::Elsewhere;
-  explicit Progress(Elsewhere elsewhere = Elsewhere::lines) : line_(elsewhere) {
-    catch_interrupts();
-  }
-  ~Progress() {
-    line_.clear();
-    stop_catching_interrupts();
-  }
+  explicit Progress(Elsewhere elsewhere = Elsewhere::lines);
+  ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

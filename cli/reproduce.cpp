@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/option_checks.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/file_lock.hpp"
-#include "io/bytes/new_file.hpp"
 #include "report/machine.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/ledger.hpp"
@@ -27,12 +27,10 @@ namespace saltus::cli {
 namespace {
 
 struct ReproduceRequest {
-  std::string name, seed = "1", out, data, alphas, only, device = "cpu", model;
-  double time = 0;
-  std::uint64_t iterations = 0;
-  bool reduced = false;
-  int seeds = 0, threads = 0;  // 0: the experiment's own; all cores
-  bool quick = false, json = false;
+  ReproduceRequest() { options.seeds = 0; }  // the experiment's own
+  reproduce::Options options;
+  std::string name, seed = "1", out, data, alphas, only, device = "cpu";
+  bool json = false;
 };
 
 void list_experiments() {
@@ -46,16 +44,15 @@ void list_experiments() {
 // "0.1,0.2" -> numbers above 0.
 std::vector<double> parse_alphas(const std::string& text) {
   std::vector<double> list;
-  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
+  if (text.empty()) return list;
+  for (const std::string& part : split_list(text)) {
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + comma, value);
-    if (error != std::errc{} || end != text.data() + comma || !(value > 0) ||
-        !std::isfinite(value)) {
+    const char* last = part.data() + part.size();
+    const auto [end, error] = std::from_chars(part.data(), last, value);
+    if (error != std::errc{} || end != last || !(value > 0) || !std::isfinite(value)) {
       throw UsageError("--alpha " + text + ": expected numbers above 0, separated by commas");
     }
     list.push_back(value);
-    at = comma + 1;
   }
   return list;
 }
@@ -81,14 +78,7 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
 class OutFolder {
  public:
   explicit OutFolder(std::filesystem::path path) : path_(std::move(path)) {
-    std::error_code failure;
-    made_ = std::filesystem::create_directories(path_, failure);
-    if (failure || !std::filesystem::is_directory(path_)) {
-      throw FileError(fmt::format("cannot make the folder {}: {}", path_.string(),
-                                  failure ? failure.message() : "there is a file of this name"),
-                      true);
-    }
-    check_writable(path_ / "results.json");
+    made_ = make_folder(path_, path_ / "results.json");
     lock_ = std::make_unique<FileLock>(path_ / "results.json");
   }
   ~OutFolder() {
@@ -106,30 +96,26 @@ class OutFolder {
 
 reproduce::Options options_of(const ReproduceRequest& request,
                               const reproduce::Experiment& experiment) {
-  reproduce::Options options{request.quick,
-                             request.seeds,
-                             parse_seed(request.seed),
-                             request.threads,
-                             data_folder(request.data),
-                             parse_alphas(request.alphas)};
-  if (options.seeds == 0) options.seeds = request.quick ? experiment.quick_seeds : experiment.seeds;
+  reproduce::Options options = request.options;
+  options.seed = parse_seed(request.seed);
+  options.data = data_folder(request.data);
+  options.alphas = parse_alphas(request.alphas);
+  if (options.seeds == 0) options.seeds = options.quick ? experiment.quick_seeds : experiment.seeds;
   options.device = parse_device(request.device);
-  if (!experiment.in_parts() && (request.time > 0 || options.device != Device::cpu)) {
-    throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
-                                 request.time > 0 ? "--time" : "--device cuda"));
+  const auto refuse = [&](bool given, const char* option) {
+    if (given)
+      throw UsageError(fmt::format("the experiment {} does not know {}", request.name, option));
+  };
+  if (!experiment.in_parts()) {
+    refuse(options.time > 0, "--time");
+    refuse(options.device != Device::cpu, "--device cuda");
   }
-  if (!experiment.own_parts && (request.iterations > 0 || request.reduced)) {
-    throw UsageError(fmt::format("the experiment {} does not know {}", request.name,
-                                 request.reduced ? "--reduced" : "--iterations"));
+  if (!experiment.own_parts) {
+    refuse(options.reduced, "--reduced");
+    refuse(options.iterations > 0, "--iterations");
   }
-  if (!experiment.any_model && !request.model.empty()) {
-    throw UsageError(fmt::format("the experiment {} does not know --model", request.name));
-  }
-  options.model = request.model;
-  options.only = reproduce::parts_of(experiment, request.only, request.quick);
-  options.time = request.time;
-  options.iterations = request.iterations;
-  options.reduced = request.reduced;
+  if (!experiment.any_model) refuse(!options.model.empty(), "--model");
+  options.only = reproduce::parts_of(experiment, request.only, options.quick);
   if (!experiment.own_parts) reproduce::check_data(experiment, options.data, options.only);
   if (experiment.data.empty()) options.data.clear();
   return options;
@@ -186,39 +172,37 @@ void add_reproduce(CLI::App& program, int& status) {
       "reproduce", "Run an experiment of the paper, from data to figures; alone: list them");
   auto o = std::make_shared<ReproduceRequest>();
   command->add_option("NAME", o->name, "The experiment");
-  command->add_flag("--quick", o->quick, "A smaller version, within a minute");
+  command->add_flag("--quick", o->options.quick, "A smaller version, within a minute");
   command
-      ->add_option("--seeds", o->seeds, "Runs, with seeds S, S + 1, ... (default: by experiment)")
+      ->add_option("--seeds", o->options.seeds,
+                   "Runs, with seeds S, S + 1, ... (default: by experiment)")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", o->seed, "The first seed S, 0 to 2^64 - 1")->capture_default_str();
+  add_default(*command, "--seed", o->seed, "The first seed S, 0 to 2^64 - 1");
   command->add_option("--out", o->out, "Folder for the results (default: reproduce-NAME)")
       ->type_name("DIR");
-  command->add_option("--data", o->data, "Folder of data sets (default: $SALTUS_DATA)")
-      ->type_name("DIR");
+  add_data_folder(*command, o->data);
   command->add_option("--alpha", o->alphas, "Step sizes to use instead of the experiment's")
       ->type_name("LIST");
   command
       ->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn, ebm")
       ->type_name("LIST");
   command
-      ->add_option("--time", o->time,
+      ->add_option("--time", o->options.time,
                    "Stop after so many seconds (bnn, text: begin no part); the same call goes on: "
                    "bnn, ebm, text")
       ->check(finite_number(0))
       ->type_name("SECONDS");
-  command->add_option("--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text")
-      ->capture_default_str();
+  add_default(*command, "--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text");
   command
-      ->add_option("--model", o->model,
+      ->add_option("--model", o->options.model,
                    "Folder of a masked language model, in place of the one that comes with the "
                    "program: text")
       ->type_name("DIR");
-  command->add_option("--iterations", o->iterations, "Iterations of learning: ebm")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53));
-  command->add_flag("--reduced", o->reduced, "A cheaper final evaluation: ebm");
+  command->add_option("--iterations", o->options.iterations, "Iterations of learning: ebm")
+      ->check(steps_from(1));
+  command->add_flag("--reduced", o->options.reduced, "A cheaper final evaluation: ebm");
   command->add_flag("--json", o->json, "Print results.json, and nothing else");
-  command->add_option("--threads", o->threads, "Threads (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+  add_threads(*command, o->options.threads, "");
   command->callback([o, &status] {
     if (o->name.empty()) return list_experiments();
     status = reproduce_one(*o);

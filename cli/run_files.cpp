@@ -74,6 +74,18 @@ void FileRoles::saves(const fs::path& checkpoint) {
   writes("the lock of --checkpoint", FileLock::path_of(checkpoint));
 }
 
+bool make_folder(const fs::path& folder, const fs::path& file) {
+  std::error_code failure;
+  const bool made = fs::create_directories(folder, failure);
+  if (failure || !fs::is_directory(folder)) {
+    throw FileError("cannot make the folder " + folder.string() + ": " +
+                        (failure ? failure.message() : "there is a file of this name"),
+                    true);
+  }
+  check_writable(file);
+  return made;
+}
+
 RunFiles::RunFiles(const std::string& checkpoint, const std::string& resume, bool overwrite) {
   if (overwrite && checkpoint.empty()) {
     throw UsageError("--overwrite says what happens to --checkpoint FILE: name it");

@@ -32,6 +32,10 @@ class FileRoles {
   std::vector<Role> roles_;
 };
 
+// Makes a folder that `file`, in it, is to be written to. Returns false when it was there already.
+// Throws FileError.
+bool make_folder(const std::filesystem::path& folder, const std::filesystem::path& file);
+
 // Where a command saves itself. The names are locked for as long as it lives.
 class RunFiles {
  public:

@@ -47,6 +47,11 @@ void show(fmt::format_string<T...> format, T&&... values) {
   show_text(fmt::format(format, std::forward<T>(values)...));
 }
 
+// A line of a summary: a name in a column of `width` characters, and what there is to say.
+inline void show_row(const std::string& name, const std::string& value, int width = 12) {
+  show("{:<{}} {}\n", name, width, value);
+}
+
 // JSON on standard output. A list of numbers that may be long is not held as JSON: its place holds
 // the text long_list(NAME), and `lists` its numbers by name. The JSON library ends the program when
 // memory runs out while it frees a large value.

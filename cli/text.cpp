@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace saltus::cli {
 
@@ -59,6 +60,28 @@ std::string parameters_text(const std::vector<Parameter>& parameters,
     text += (text.empty() ? "" : ", ") + parameter_text(p);
   }
   return text;
+}
+
+std::vector<double> column(const Summaries& all, double CoordinateSummary::*of) {
+  std::vector<double> values;
+  for (const CoordinateSummary& s : all) values.push_back(s.*of);
+  return values;
+}
+
+std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
+                                   bool largest_first) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double x = all[a].*of, y = all[b].*of;
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return largest_first ? x > y : x < y;
+  });
+  return order;
+}
+
+std::string fixed(double v, int digits) {
+  return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
 }
 
 nlohmann::ordered_json json_number(double v) {

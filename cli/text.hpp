@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/number_text.hpp"
+#include "saltus/diagnose/summary.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus::cli {
@@ -18,6 +19,13 @@ std::string parameter_text(const Parameter& parameter);
 // All but those whose names end so, separated by commas.
 std::string parameters_text(const std::vector<Parameter>& parameters,
                             const std::vector<std::string>& without = {});
+
+// One number of each coordinate, and the coordinates by it, NaN last.
+using Summaries = std::vector<CoordinateSummary>;
+std::vector<double> column(const Summaries& all, double CoordinateSummary::*of);
+std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
+                                   bool largest_first = false);
+std::string fixed(double v, int digits);  // "-" for NaN
 
 // A JSON number, or null for what JSON cannot hold.
 nlohmann::ordered_json json_number(double v);

@@ -2,8 +2,7 @@
 #include "saltus/verify.hpp"
 
 #include "cli/commands.hpp"
-#include "cli/model_options.hpp"
-#include "cli/sample/options.hpp"
+#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
@@ -57,10 +56,8 @@ void add_verify(CLI::App& program, int& status) {
   auto o = std::make_shared<Options>();
   o->model.model = "ising-2x2";
   add_model_options(*command, o->model);
-  command->add_option("--sampler", o->sampler, "Sampler")->capture_default_str();
-  command->add_option("--set", o->set, "Sampler parameter KEY=VALUE, repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_default(*command, "--sampler", o->sampler, "Sampler");
+  add_settings(*command, o->set);
   command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
   command->callback([o, &status] {
     const Settings settings = parse_settings(o->set);

@@ -73,33 +73,25 @@ Cell number_cell(std::optional<double> value, const std::string& shown) {
   return value ? Cell(*value, shown) : Cell(std::nan(""), "-");
 }
 
-Cell spread_cell(const Row& row) {
-  return number_cell(row.spread, row.spread ? spread_text(*row.spread) : "-");
-}
-
-report::Table statements(const std::vector<const Row*>& rows) {
-  report::Table table{
-      "The paper's statements, first those that do not agree. ± is the standard error over seeds; "
-      "numbers without one are exact or of a single run.",
-      {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"}};
-  for (const Row* row : rows) {
-    table.rows.push_back({words(row->quantity), setting_text(row->setting),
-                          number_cell(row->paper, row->paper ? number_text(*row->paper) : "-"),
-                          number_cell(row->ours, number_text(row->ours, row->spread)),
-                          spread_cell(*row), verdict_text(row->verdict), row->note});
+// Rows on what the paper says, or all others.
+report::Table table_of(const std::vector<const Row*>& rows, bool about_the_paper) {
+  const std::string how =
+      "± is the standard error over seeds; numbers without one are exact or of a single run.";
+  report::Table table{"Numbers that the paper does not give. " + how,
+                      {"Quantity", "Setting", "Ours", "±", "Note"}};
+  if (about_the_paper) {
+    table.caption = "The paper's statements, first those that do not agree. " + how;
+    table.columns = {"Quantity", "Setting", "Paper", "Ours", "±", "Verdict", "Why"};
   }
-  return table;
-}
-
-report::Table other_numbers(const std::vector<const Row*>& rows) {
-  report::Table table{
-      "Numbers that the paper does not give. ± is the standard error over seeds; numbers without "
-      "one are exact or of a single run.",
-      {"Quantity", "Setting", "Ours", "±", "Note"}};
   for (const Row* row : rows) {
-    table.rows.push_back({words(row->quantity), setting_text(row->setting),
-                          number_cell(row->ours, number_text(row->ours, row->spread)),
-                          spread_cell(*row), row->note});
+    std::vector<Cell> cells = {words(row->quantity), setting_text(row->setting)};
+    if (about_the_paper)
+      cells.push_back(number_cell(row->paper, row->paper ? number_text(*row->paper) : "-"));
+    cells.push_back(number_cell(row->ours, number_text(row->ours, row->spread)));
+    cells.push_back(number_cell(row->spread, row->spread ? spread_text(*row->spread) : "-"));
+    if (about_the_paper) cells.emplace_back(verdict_text(row->verdict));
+    cells.emplace_back(row->note);
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
@@ -120,11 +112,11 @@ void add_rows(const Results& results, report::Page& page) {
   const auto about = rows_of(results, true), other = rows_of(results, false);
   if (!about.empty()) {
     page.heading("What the paper says, and what came out");
-    page.table(statements(about));
+    page.table(table_of(about, true));
   }
   if (!other.empty()) {
     page.heading(about.empty() ? "All numbers" : "All other numbers");
-    page.table(other_numbers(other));
+    page.table(table_of(other, false));
   }
 }
 

@@ -6,8 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare/report.hpp"
-#include "cli/model_options.hpp"
-#include "cli/option_checks.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
@@ -28,11 +27,7 @@ struct CompareCommand {
 std::vector<Contender> contenders_of(const std::string& text) {
   std::vector<Contender> list;
   if (text == "all") return list;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    list.push_back(parse_contender(text.substr(at, comma - at)));
-    at = comma + 1;
-  }
+  for (const std::string& part : split_list(text)) list.push_back(parse_contender(part));
   return list;
 }
 
@@ -72,11 +67,7 @@ int compare(CompareCommand command) {
   if (!result.complete) return 128 + signal_seen();
   const CompareReport report{*request.target, request.plan, result};
   if (!command.out.empty()) write_file(command.out, report);
-  if (command.json) {
-    show_json(compare_json(report));
-  } else {
-    print_comparison(report);
-  }
+  command.json ? show_json(compare_json(report)) : print_comparison(report);
   return ok;
 }
 
@@ -86,20 +77,15 @@ void add_compare(CLI::App& program, int& status) {
   CLI::App* command = program.add_subcommand("compare", "Race samplers on a model");
   auto o = std::make_shared<CompareCommand>();
   add_model_options(*command, o->model);
-  command
-      ->add_option("--samplers", o->samplers,
-                   "Names separated by commas, with parameters as NAME:KEY=VALUE")
-      ->capture_default_str()
+  add_default(*command, "--samplers", o->samplers,
+              "Names separated by commas, with parameters as NAME:KEY=VALUE")
       ->type_name("LIST|all");
-  command->add_option("--budget", o->plan.seconds, "Seconds of drawing for each sampler")
-      ->capture_default_str()
-      ->check(finite_number(1e-3));
-  command->add_option("--chains", o->plan.chains, "Chains of each sampler")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 100'000));
-  command->add_option("--seed", o->seed, "Random seed, 0 to 2^64 - 1")->capture_default_str();
-  command->add_option("--threads", o->plan.threads, "Threads (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+  add_default(*command, "--budget", o->plan.seconds, "Seconds of drawing for each sampler",
+              finite_number(1e-3));
+  add_default(*command, "--chains", o->plan.chains, "Chains of each sampler",
+              CLI::Range(2, 100'000));
+  add_seed(*command, o->seed);
+  add_threads(*command, o->plan.threads, "");
   command->add_option("--out", o->out, "Write the comparison: FILE.json or FILE.csv")
       ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the comparison as JSON, and nothing else");

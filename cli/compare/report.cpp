@@ -1,11 +1,13 @@
 #include "cli/compare/report.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "ops/ops.hpp"
@@ -59,8 +61,7 @@ void print_row(const CompareReport& report, std::size_t i) {
   show("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
        s.acceptance, short_number(s.changed),
        whole_or_short(static_cast<double>(s.steps) / s.idle_seconds_of_draws), ess,
-       has_ess ? short_number(r.ess_per_evaluation()) : "-",
-       r.random && !std::isnan(rhat(r)) ? fmt::format("{:.3f}", rhat(r)) : "-",
+       has_ess ? short_number(r.ess_per_evaluation()) : "-", r.random ? fixed(rhat(r), 3) : "-",
        std::isnan(report.outcome.error[i]) ? "" : fmt::format("{:.1e}", report.outcome.error[i]),
        tuned_text(r));
 }
@@ -89,15 +90,15 @@ void print_unranked(const CompareReport& report) {
 }
 
 void print_warnings(const CompareReport& report) {
-  std::string slow;
+  std::vector<std::string> slow;
   for (const RaceResult& r : report.results) {
-    if (ranked(r) && rhat(r) > 1.05) slow += (slow.empty() ? "" : ", ") + r.contender.sampler;
+    if (ranked(r) && rhat(r) > 1.05) slow.push_back(r.contender.sampler);
   }
   if (!slow.empty()) {
     show(
         "\nWarning: the chains of {} have not mixed (R-hat above 1.05): their figures are rough.\n"
         "A larger --budget helps.\n",
-        slow);
+        fmt::join(slow, ", "));
   }
 }
 
@@ -155,14 +156,14 @@ nlohmann::ordered_json result_json(const CompareReport& report, std::size_t i) {
       {"gradient", json_number(s.gradient_evaluations)},
       {"local", json_number(s.local_differences)},
       {"gradient_equivalent", json_number(r.evaluations_per_step / report.plan.chains)}};
-  const double none = NAN;
-  j["ess"] = {{"of_means", json_number(r.random ? r.ess() : none)},
-              {"min", json_number(r.random ? least(r.estimate.ess) : none)},
-              {"median", json_number(r.random ? median(r.estimate.ess) : none)}};
-  j["ess_per_second"] = json_number(r.random ? r.ess_per_second() : none);
-  j["ess_per_evaluation"] = json_number(r.random ? r.ess_per_evaluation() : none);
-  j["ess_relative_error"] = json_number(r.random ? r.log_ess_error : none);
-  j["rhat"] = json_number(r.random ? rhat(r) : none);
+  const auto number = [&](double v) { return json_number(r.random ? v : NAN); };
+  j["ess"] = {{"of_means", number(r.ess())},
+              {"min", number(least(r.estimate.ess))},
+              {"median", number(median(r.estimate.ess))}};
+  j["ess_per_second"] = number(r.ess_per_second());
+  j["ess_per_evaluation"] = number(r.ess_per_evaluation());
+  j["ess_relative_error"] = number(r.log_ess_error);
+  j["rhat"] = number(rhat(r));
   j["error"] = json_number(report.outcome.error[i]);
   j["bias_l1"] = json_number(report.outcome.bias[i]);
   return j;
@@ -195,22 +196,18 @@ nlohmann::ordered_json compare_json(const CompareReport& report) {
 std::string compare_csv(const CompareReport& report) {
   std::string text =
       "sampler,exact,acceptance_rate,changes,steps_per_second,ess_per_second,ess_per_evaluation,"
-      "ess_relative_error,rhat,error,bias_l1\n";
+      "ess_relative_error,rhat,error,bias_l1";
+  const std::vector<std::string> keys = split_list(text);
   const auto field = [](const nlohmann::ordered_json& v) {
     return v.is_null() ? std::string() : v.is_string() ? v.get<std::string>() : v.dump();
   };
   const nlohmann::ordered_json all = compare_json(report);
   for (const auto& r : all["results"]) {
-    bool first = true;
-    for (const char* key :
-         {"sampler", "exact", "acceptance_rate", "changes", "steps_per_second", "ess_per_second",
-          "ess_per_evaluation", "ess_relative_error", "rhat", "error", "bias_l1"}) {
-      text += (first ? "" : ",") + field(r[key]);
-      first = false;
+    for (const std::string& key : keys) {
+      text += (&key == keys.data() ? "\n" : ",") + field(r[key]);
     }
-    text += "\n";
   }
-  return text;
+  return text + "\n";
 }
 
 void print_comparison(const CompareReport& report) {

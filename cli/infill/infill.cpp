@@ -1,19 +1,155 @@
 // saltus infill: words for the gaps of a sentence, by a masked language model.
 #include "saltus/infill.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdio>
+#include <fstream>
+#include <iostream>
 #include <memory>
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/infill/options.hpp"
 #include "cli/infill/report.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 namespace {
+
+// Control characters would end up on the terminal; to the model they are blanks.
+std::string cleaned(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+std::vector<GappedText> read_sentences(const std::string& name) {
+  std::ifstream file;
+  if (name != "-") file.open(name);
+  std::istream& in = name == "-" ? std::cin : file;
+  if (!in) throw FileError("cannot read " + name, false);
+  std::vector<GappedText> list;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const std::string text = cleaned(line);
+    if (!text.empty()) list.push_back({text, text, fmt::format("{}, line {}: ", name, number)});
+  }
+  if (in.bad()) throw FileError("cannot read " + name, false);
+  if (list.empty()) throw DataError(name + ": there is no sentence in it");
+  return list;
+}
+
+// Binds the options of 'saltus infill' to the command.
+class InfillOptions {
+ public:
+  explicit InfillOptions(CLI::App& command) : command_(command) {
+    add_input();
+    add_sampling();
+    add_output();
+  }
+
+  // Checks what was given and reads the sentences. Throws UsageError, DataError, FileError.
+  InfillCommand complete() const {
+    InfillCommand c = given_;
+    InfillRequest& r = c.request;
+    r.seed = parse_seed(seed_);
+    c.device = {parse_device(device_), {}};
+    r.settings = parse_settings(set_);
+    if (r.sampler == "gibbs" && !r.settings.empty()) {
+      throw UsageError("--set " + set_[0] + ": the sampler gibbs has no parameters here");
+    }
+    if (mask_fraction_ > 1) throw UsageError("--mask-fraction must be at most 1");
+    const bool scoring = was_given(command_, "--score");
+    if (scoring && (!file_.empty() || mask_fraction_ > 0)) {
+      throw UsageError("--score takes a TEXT with [MASK] in its gaps, and no " +
+                       std::string(file_.empty() ? "--mask-fraction" : "--file"));
+    }
+    c.from_file = !file_.empty();
+    c.sentences = sentences();
+    if (mask_fraction_ > 0) {
+      std::uint32_t number = 0;
+      for (GappedText& s : c.sentences) blank_words(s, mask_fraction_, r.seed, number++);
+    }
+    if (scoring) {
+      for (const std::string& word : split_list(score_)) c.score.push_back(cleaned(word));
+    }
+    return c;
+  }
+
+ private:
+  void add_input() {
+    InfillCommand& c = given_;
+    command_.add_option("TEXT", text_, "A sentence with [MASK] in its gaps");
+    command_.add_option("--file", file_, "Sentences, one a line; - is the standard input")
+        ->type_name("FILE");
+    command_
+        .add_option("--mask-fraction", mask_fraction_,
+                    "Blank this part of the words of a text without gaps, at random")
+        ->type_name("0..1")
+        ->check(finite_number(1e-9));
+    command_
+        .add_option("--model", c.model,
+                    "Folder with a BERT: config.json, vocab.txt, model.safetensors (default: the "
+                    "small one that comes with the program)")
+        ->type_name("DIR");
+    add_default(command_, "--device", device_, "Where the model is computed")
+        ->type_name("cpu|cuda");
+    command_.add_flag("--allow-special", c.request.allowed.special,
+                      "Let gaps be filled with [UNK], [SEP] and their like");
+    command_.add_flag("--allow-continuations", c.request.allowed.continuations,
+                      "Let gaps be filled with pieces that go on the word before them");
+  }
+
+  void add_sampling() {
+    InfillRequest& r = given_.request;
+    add_default(command_, "--sampler", r.sampler, "What moves the chains",
+                CLI::IsMember({"dmala", "dula", "gwg", "gibbs"}))
+        ->type_name("");
+    add_settings(command_, set_, "; step_size=0.2, for one");
+    add_default(command_, "--chains", r.chains, "Chains, each of which ends in a completion",
+                CLI::Range(1, 1'000'000));
+    add_default(command_, "--steps", r.steps, "Steps of each chain", steps_from(1));
+    add_default(command_, "--warmup", r.warmup,
+                "Steps before these in which the step size is tuned, where it is", steps_from(1));
+    add_seed(command_, seed_);
+    add_threads(command_, r.threads, "a completion");
+  }
+
+  void add_output() {
+    InfillCommand& c = given_;
+    add_default(command_, "--top", c.top, "Completions to print, the best first",
+                CLI::Range(1, 1'000'000));
+    command_.add_flag("--all", c.all, "Print the completion of every chain");
+    command_.add_flag("--json", c.json, "Print JSON, and nothing else");
+    command_
+        .add_option("--score", score_,
+                    "Sample nothing: the energy of these words in the gaps, and its gradient")
+        ->type_name("WORD,WORD,...");
+  }
+
+  std::vector<GappedText> sentences() const {
+    if (text_.empty() == file_.empty()) {
+      throw UsageError(text_.empty()
+                           ? "give a TEXT with [MASK] in its gaps, or --file FILE with one a line"
+                           : "give a TEXT or --file FILE, not both");
+    }
+    if (!file_.empty()) return read_sentences(file_);
+    const std::string text = cleaned(text_);
+    return {{text, text, ""}};
+  }
+
+  CLI::App& command_;
+  InfillCommand given_;
+  std::vector<std::string> set_;
+  std::string text_, file_, seed_ = "1", device_ = "cpu", score_;
+  double mask_fraction_ = 0;
+};
 
 // What is wrong with any of the sentences is said before the first one is worked on.
 void check_sentences(const Infiller& infiller, const InfillCommand& command) {

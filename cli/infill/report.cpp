@@ -36,9 +36,7 @@ std::string sampler_text(const Infilled& r) {
 }  // namespace
 
 void print_head(const Infilled& r) {
-  const auto row = [](const char* name, const std::string& value) {
-    show("{:<9} {}\n", name, value);
-  };
+  const auto row = [](const char* name, const std::string& value) { show_row(name, value, 9); };
   const BertConfig& c = r.bert.config;
   row("model",
       fmt::format("{}, {} layers of width {}, {} word pieces, {} of them for gaps", r.bert.name,
@@ -107,9 +105,7 @@ Json infilled_json(const Infilled& r) {
 }
 
 void print_scored(const GappedText& sentence, const BertFiles& bert, const InfillScore& r) {
-  const auto row = [](const char* name, const std::string& value) {
-    show("{:<10} {}\n", name, value);
-  };
+  const auto row = [](const char* name, const std::string& value) { show_row(name, value, 10); };
   row("model", bert.name);
   row("text", filled(sentence.text, r.completion.words, marking_for_stdout()));
   row("input ids", fmt::format("{}", fmt::join(r.problem.ids, " ")));

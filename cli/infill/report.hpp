@@ -3,10 +3,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/infill/options.hpp"
+#include "cli/infill/sentence.hpp"
 #include "saltus/infill.hpp"
 
 namespace saltus::cli {
+
+struct InfillCommand {
+  std::string model;  // a folder; empty: the model that comes with the program
+  DeviceChoice device;
+  InfillRequest request;  // without the text
+  int top = 5;
+  bool all = false, json = false;
+
+  std::vector<GappedText> sentences;
+  bool from_file = false;
+  std::vector<std::string> score;  // words for the gaps; empty: sample
+};
 
 struct Infilled {
   const InfillCommand& command;

@@ -4,22 +4,170 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/learn/ebm.hpp"
-#include "cli/learn/ebm_options.hpp"
+#include "cli/commands.hpp"
 #include "cli/learn/report.hpp"
-#include "cli/option_checks.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/file_lock.hpp"
 #include "io/bytes/new_file.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/data/image_sets.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
+
+constexpr int kMostImages = 100'000'000;
+
+// A path that means the same from any folder; a data set's name stays as it is.
+std::string settled(const std::string& path) {
+  if (path.empty() || is_image_set(path)) return path;
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+struct LearnEbmCommand {
+  DeepRequest request;
+  std::string dataset;  // name or file
+  std::string data;     // folder of data sets
+  std::string device = "cpu", precision;
+  bool json = false;
+};
+
+// Binds the options of 'saltus learn ebm' to the request.
+class LearnEbmOptions {
+ public:
+  explicit LearnEbmOptions(CLI::App& command) : command_(command) {
+    LearnEbmCommand& c = given_;
+    command
+        .add_option("--dataset", c.dataset,
+                    "static_mnist, dynamic_mnist, omniglot, caltech, or a file of rows of 0 and 1")
+        ->type_name("NAME|FILE");
+    add_data_folder(command, c.data);
+    command.add_option("--out", out_, "Folder for the model, samples, curves and the checkpoint")
+        ->type_name("DIR");
+    add_network(c);
+    add_learning(c);
+    add_running(c);
+  }
+
+  // Checks what was given and completes it, as far as that is possible without the data. Throws
+  // UsageError.
+  LearnEbmCommand complete() const {
+    LearnEbmCommand c = given_;
+    DeepRequest& r = c.request;
+    if (out_.empty()) throw UsageError("say with --out DIR where the model goes");
+    r.setup.folder = out_;
+    if (r.network.average_decay >= 1) throw UsageError("--average-decay must be less than 1");
+    if (r.resume) c = resumed(std::move(c));
+    r.device = {parse_device(c.device), {}};
+    if (!c.precision.empty()) r.device.precision = parse_precision(c.precision);
+    r.notes = {{"dataset", settled(c.dataset)},
+               {"data", settled(c.data)},
+               {"device", c.device},
+               {"precision", c.precision}};
+    if (r.resume) return c;
+    if (c.dataset.empty()) throw UsageError("say with --dataset NAME|FILE what to learn from");
+    if (std::filesystem::exists(EbmRun::checkpoint_in(r.setup.folder))) {
+      throw UsageError(out_ +
+                       " holds an earlier learning: go on with --resume, or name a new folder");
+    }
+    r.setup.settings = with_step_size(r.setup.sampler, with_files_read(parse_settings(set_)));
+    r.setup.plan.seed = parse_seed(seed_);
+    r.setup.plan.buffer = buffer_ > 0 ? buffer_ : published_buffer(c.dataset);
+    r.setup.shape.halvings = std::min(r.setup.shape.halvings, r.setup.shape.blocks);
+    return c;
+  }
+
+ private:
+  void add_network(LearnEbmCommand& c) {
+    ResnetShape& shape = c.request.setup.shape;
+    add_default(command_, "--channels", shape.channels, "Channels of the network",
+                CLI::Range(1, 4096));
+    add_default(command_, "--blocks", shape.blocks, "Residual blocks, the first two of stride 2",
+                CLI::Range(1, 1000));
+    add_default(command_, "--device", c.device, "Where the network is computed")
+        ->type_name("cpu|cuda");
+    command_
+        .add_option("--precision", c.precision, "Of the network on a GPU (default: the fastest)")
+        ->type_name("single|tf32|half");
+  }
+
+  void add_learning(LearnEbmCommand& c) {
+    EbmPlan& plan = c.request.setup.plan;
+    const auto rows = CLI::Range(1, kMostImages);
+    add_default(command_, "--sampler", c.request.setup.sampler,
+                "What moves the chains ('saltus samplers')");
+    add_settings(command_, set_, "; dmala has step_size=0.15, dula 0.1");
+    add_default(command_, "--steps", plan.steps, "Steps of the chains in an iteration",
+                steps_from(1));
+    add_default(command_, "--iterations", plan.iterations, "Batches to learn from", steps_from(1));
+    add_default(command_, "--batch", plan.batch, "Images, and chains, in an iteration", rows);
+    command_.add_option("--buffer", buffer_, "Chains that take turns")
+        ->type_name("N=10000 (caltech: 1000)")
+        ->check(rows);
+    add_default(command_, "--lr", plan.rate, "Learning rate of Adam", finite_number(0));
+    add_default(command_, "--lr-warmup", plan.rate_warmup,
+                "Iterations in which the rate grows from 0", steps_from(0));
+    add_default(command_, "--average-decay", c.request.network.average_decay,
+                "How slowly the average of the parameters follows: 0 to less than 1",
+                finite_number(0));
+    add_default(command_, "--energy-penalty", c.request.network.energy_penalty,
+                "Weight of the mean squares of f in the loss, say 1e-4: keeps f from growing",
+                finite_number(0));
+    add_default(command_, "--validate-every", plan.validate_every,
+                "Iterations between estimates of the validation log-likelihood; 0: never",
+                steps_from(0));
+    add_default(command_, "--validation-betas", plan.validation_betas, "Betas of such an estimate",
+                CLI::Range(2, kMostImages));
+    add_default(command_, "--validation-chains", plan.validation_chains, "Its chains",
+                CLI::Range(4, kMostImages));
+    add_seed(command_, seed_);
+  }
+
+  void add_running(LearnEbmCommand& c) {
+    add_threads(command_, c.request.setup.plan.threads, "the model");
+    command_.add_flag("--json", c.json, "Print the summary as JSON, and nothing else");
+    add_default(command_, "--checkpoint-every", c.request.setup.checkpoint_every,
+                "Seconds between checkpoints", finite_number(0));
+    command_.add_flag("--resume", c.request.resume, "Go on with what the folder --out holds");
+    command_.add_option("--time", c.request.time_limit, "Stop after so many seconds")
+        ->type_name("SECONDS")
+        ->check(finite_number(1e-9));
+  }
+
+  // Everything that determines the model comes from the checkpoint.
+  LearnEbmCommand resumed(LearnEbmCommand c) const {
+    refuse_settled(
+        command_,
+        {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps", "--batch",
+         "--buffer", "--lr", "--lr-warmup", "--average-decay", "--energy-penalty",
+         "--validate-every", "--validation-betas", "--validation-chains", "--seed"},
+        "in " + out_);
+    parse_device(c.device);
+    if (!c.precision.empty()) parse_precision(c.precision);
+    const DeepRequest& r = c.request;
+    DeepRequest saved = resumed_deep_learning(r.setup.folder);
+    c.dataset = saved.notes["dataset"];
+    if (!was_given(command_, "--data")) c.data = saved.notes["data"];
+    if (!was_given(command_, "--device")) c.device = saved.notes["device"];
+    if (!was_given(command_, "--precision")) c.precision = saved.notes["precision"];
+    if (was_given(command_, "--iterations")) saved.setup.plan.iterations = r.setup.plan.iterations;
+    saved.setup.plan.threads = r.setup.plan.threads;
+    saved.setup.checkpoint_every = r.setup.checkpoint_every;
+    saved.time_limit = r.time_limit;
+    c.request = std::move(saved);
+    return c;
+  }
+
+  CLI::App& command_;
+  LearnEbmCommand given_;
+  std::vector<std::string> set_;
+  std::string seed_ = "1", out_;
+  int buffer_ = 0;
+};
 
 class LearnEbm {
  public:
@@ -32,7 +180,8 @@ class LearnEbm {
                       command_.request.setup.folder.string() + " learned from");
     }
     run_ = std::make_unique<DeepRun>(command_.request);
-    make_folder();
+    make_folder(command_.request.setup.folder,
+                EbmRun::checkpoint_in(command_.request.setup.folder));
     claim();
     run_->start();
   }
@@ -55,27 +204,9 @@ class LearnEbm {
         shell_word(command_.request.setup.folder.string()));
   }
 
-  void print(bool complete) const {
-    if (command_.json) {
-      show_json(summary(complete));
-    } else {
-      print_text();
-    }
-  }
+  void print(bool complete) const { command_.json ? show_json(summary(complete)) : print_text(); }
 
  private:
-  void make_folder() const {
-    const std::filesystem::path& folder = command_.request.setup.folder;
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure || !std::filesystem::is_directory(folder)) {
-      throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(),
-                                  failure ? failure.message() : "there is a file of this name"),
-                      true);
-    }
-    check_writable(EbmRun::checkpoint_in(folder));
-  }
-
   // One learning at a time in a folder, and none on top of another.
   void claim() {
     const std::filesystem::path file = EbmRun::checkpoint_in(command_.request.setup.folder);
@@ -90,36 +221,36 @@ class LearnEbm {
   void print_text() const {
     const EbmLearning& learning = run_->run().learning();
     const EbmSetup& setup = run_->request().setup;
-    const auto row = [](const char* name, const std::string& value) {
-      show("{:<12} {}\n", name, value);
-    };
     const auto count = [](auto n) { return with_commas(static_cast<std::uint64_t>(n)); };
-    row("model", fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
-                             setup.shape.height, setup.shape.width, setup.shape.channels,
-                             setup.shape.blocks, count(parameter_count(setup.shape))));
-    row("data", fmt::format("{}, {} images{}", command_.dataset, count(images_.train.rows()),
-                            images_.grey ? ", bits drawn anew for every batch" : ""));
-    row("method", fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
-                              count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
-    row("learned",
-        fmt::format("{} iterations, {} times through the data", count(learning.iteration()),
-                    short_number(learning.batches().epochs(learning.iteration()))));
+    show_row("model",
+             fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
+                         setup.shape.height, setup.shape.width, setup.shape.channels,
+                         setup.shape.blocks, count(parameter_count(setup.shape))));
+    show_row("data", fmt::format("{}, {} images{}", command_.dataset, count(images_.train.rows()),
+                                 images_.grey ? ", bits drawn anew for every batch" : ""));
+    show_row("method",
+             fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
+                         count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
+    show_row("learned",
+             fmt::format("{} iterations, {} times through the data", count(learning.iteration()),
+                         short_number(learning.batches().epochs(learning.iteration()))));
     if (!learning.history().empty()) {
       const EbmInfo& now = learning.history().back();
-      row("time", fmt::format("{}; sampling {} ms, update {} ms per iteration",
-                              duration(now.seconds), short_number(1e3 * now.sampling_seconds),
-                              short_number(1e3 * now.update_seconds)));
-      row("now", fmt::format("loss {}  acceptance {:.3f}  changes {:.1f}", short_number(now.loss()),
-                             now.acceptance, now.changed));
+      show_row("time", fmt::format("{}; sampling {} ms, update {} ms per iteration",
+                                   duration(now.seconds), short_number(1e3 * now.sampling_seconds),
+                                   short_number(1e3 * now.update_seconds)));
+      show_row("now", fmt::format("loss {}  acceptance {:.3f}  changes {:.1f}",
+                                  short_number(now.loss()), now.acceptance, now.changed));
     }
     if (const Validation* best = learning.best()) {
-      row("validation", fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
-                                    "{:.0f} of {} chains) after {} iterations",
-                                    best->log_likelihood(), best->standard_error, best->ess,
-                                    setup.plan.validation_chains, count(best->iteration)));
+      show_row("validation",
+               fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
+                           "{:.0f} of {} chains) after {} iterations",
+                           best->log_likelihood(), best->standard_error, best->ess,
+                           setup.plan.validation_chains, count(best->iteration)));
     }
-    if (const std::string why = run_->doubts(); !why.empty()) row("warning", why);
-    row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
+    if (const std::string why = run_->doubts(); !why.empty()) show_row("warning", why);
+    show_row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
   }
 
   nlohmann::ordered_json summary(bool complete) const {

@@ -5,13 +5,12 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/learn/ebm.hpp"
-#include "cli/learn/options.hpp"
 #include "cli/learn/report.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/new_file.hpp"
+#include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_file.hpp"
 
@@ -19,6 +18,147 @@ namespace saltus::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kMostRows = 1'000'000'000;
+
+void check_files(const LearnCommand& r) {
+  if (r.out.empty()) throw UsageError("say with --out MODEL.json where the model goes");
+  if (fs::path(r.out).extension() != ".json") {
+    throw UsageError("--out " + r.out + ": a model is written as FILE.json");
+  }
+  FileRoles roles;
+  roles.reads("--data", r.data);
+  if (r.checkpoint != r.resume) roles.reads("--resume", r.resume);
+  roles.saves(r.checkpoint);
+  roles.writes("--out", r.out);
+  const fs::path weights = weights_beside(r.out);
+  roles.writes("the weights of --out", weights);
+  if (fs::exists(weights) && !fs::exists(r.out)) {
+    throw UsageError("--out " + r.out + " may write its weights to " + weights.string() +
+                     ", which is there already: name another file");
+  }
+}
+
+// Binds the options of 'saltus learn rbm' or 'saltus learn ising' to the request.
+class LearnOptions {
+ public:
+  LearnOptions(CLI::App& command, std::string kind) : command_(command) {
+    given_.request = learn_request(kind);
+    LearnRequest& r = given_.request;
+    command.add_option("--data", given_.data, "Rows of 0 and 1: .npy, .npz, .csv, .amat or IDX")
+        ->type_name("FILE");
+    command.add_option("--out", given_.out, "Write the model here: FILE.json")->type_name("FILE");
+    if (kind == "rbm") {
+      add_default(command, "--hidden", r.hidden, "Hidden units", CLI::Range(1, kMostRows));
+    } else {
+      command.add_flag("--fields", r.fields, "Learn a field of each spin, too");
+    }
+    command.add_option("--cd", cd_, "Contrastive divergence: chains start at the data, K steps")
+        ->type_name(kind == "rbm" ? "K=10" : "K")
+        ->check(CLI::Range(1, kMostRows));
+    command
+        .add_option("--pcd", r.plan.chains, "Persistent contrastive divergence with so many chains")
+        ->type_name(kind == "rbm" ? "CHAINS" : "CHAINS=256")
+        ->check(CLI::Range(1, kMostRows));
+    add_default(command, "--steps", r.plan.steps, "Steps of the persistent chains in an iteration",
+                steps_from(1));
+    add_common();
+  }
+
+  // Checks what was given and completes it, as far as that is possible without the data. Throws
+  // UsageError.
+  LearnCommand complete() const {
+    LearnCommand c = given_;
+    LearnRequest& r = c.request;
+    if (was_given(command_, "--epochs") && was_given(command_, "--iterations")) {
+      throw UsageError("--epochs and --iterations both say how long to learn: give one of them");
+    }
+    if (was_given(command_, "--iterations")) r.epochs = 0;
+    if (was_given(command_, "--epochs")) r.iterations = 0;
+    if (!c.resume.empty()) {
+      c.claim_files();
+      return resumed(std::move(c));
+    }
+    if (c.data.empty()) throw UsageError("say with --data FILE what to learn from");
+    choose_phase(r);
+    r.plan.seed = parse_seed(seed_);
+    check_files(c);
+    c.claim_files();
+    return c;
+  }
+
+ private:
+  void add_common() {
+    LearnRequest& r = given_.request;
+    add_default(command_, "--sampler", r.sampler, "What moves the chains ('saltus samplers')");
+    add_settings(command_, set_, "; dmala: step_size=0.15");
+    command_.add_option("--epochs", r.epochs, "How often to go through the data")
+        ->type_name(r.epochs ? "N=1" : "N")
+        ->check(steps_from(1));
+    command_.add_option("--iterations", r.iterations, "Instead of epochs: batches to learn from")
+        ->type_name(r.epochs ? "N" : "N=1000")
+        ->check(steps_from(1));
+    add_default(command_, "--batch", r.plan.batch, "Rows of data in a batch (at most all)",
+                CLI::Range(1, kMostRows));
+    command_.add_flag("--drop-last", r.plan.drop_last,
+                      "Leave out of an epoch what does not fill a batch");
+    add_default(command_, "--lr", r.plan.adam.rate, "Learning rate of Adam", finite_number(0));
+    add_default(command_, "--l1", r.plan.l1, "Penalty: so much times the sum of |weights|",
+                finite_number(0));
+    add_seed(command_, seed_);
+    add_threads(command_, r.plan.threads, "the model");
+    given_.add_options(command_, {"Save here now and then", "Go on with what this checkpoint holds",
+                                  "Stop after so many seconds"});
+  }
+
+  // Where the samples come from: --cd, --pcd, or what suits the model.
+  void choose_phase(LearnRequest& r) const {
+    if (was_given(command_, "--cd") && was_given(command_, "--pcd")) {
+      throw UsageError("--cd and --pcd are two ways to learn: give one of them");
+    }
+    if (was_given(command_, "--cd") && was_given(command_, "--steps")) {
+      throw UsageError("--cd says how many steps there are: leave out --steps");
+    }
+    if (!was_given(command_, "--cd") && r.plan.chains == 0 && was_given(command_, "--steps")) {
+      throw UsageError("--steps belongs to --pcd CHAINS; for contrastive divergence give --cd K");
+    }
+    if (was_given(command_, "--cd")) {
+      r.plan.chains = 0;
+      r.plan.steps = static_cast<std::uint64_t>(cd_);
+    }
+    if (was_given(command_, "--sampler") || was_given(command_, "--set")) {
+      r.settings = with_files_read(parse_settings(set_));
+    }
+  }
+
+  // Everything that determines the model comes from the checkpoint.
+  LearnCommand resumed(LearnCommand c) const {
+    refuse_settled(command_,
+                   {"--hidden", "--fields", "--cd", "--pcd", "--steps", "--sampler", "--set",
+                    "--batch", "--drop-last", "--lr", "--l1", "--seed"},
+                   c.resume);
+    LearnRequest saved = resumed_learning(c.resume);
+    if (saved.kind != c.request.kind) {
+      throw UsageError(c.resume + " holds what 'saltus learn " + saved.kind + "' saved");
+    }
+    if (was_given(command_, "--epochs") || was_given(command_, "--iterations")) {
+      saved.epochs = c.request.epochs;
+      saved.iterations = c.request.iterations;
+    }
+    if (!was_given(command_, "--data")) c.data = saved.notes["data"];
+    if (!was_given(command_, "--out")) c.out = saved.notes["out"];
+    saved.plan.threads = c.request.plan.threads;
+    c.request = std::move(saved);
+    check_files(c);
+    return c;
+  }
+
+  CLI::App& command_;
+  LearnCommand given_;
+  int cd_ = 0;
+  std::vector<std::string> set_;
+  std::string seed_ = "1";
+};
 
 std::string resume_text(const LearnRequest& r) {
   return fmt::format("saltus learn {} --resume {}", r.kind, shell_word(r.checkpoint));
@@ -89,11 +229,8 @@ int learn(LearnCommand command) {
   LearnRun run(request);
   learn_and_write(run, command);
   const LearnResult result = run.result();
-  if (command.json) {
-    show_json(report_json(command, run.request(), result));
-  } else {
-    print_report(command, run.request(), result);
-  }
+  command.json ? show_json(report_json(command, run.request(), result))
+               : print_report(command, run.request(), result);
   return result.complete || !signal_seen() ? ok : 128 + signal_seen();
 }
 

@@ -48,25 +48,23 @@ std::string line_of(const LearnStatus& status) {
 
 void print_report(const LearnCommand& command, const LearnRequest& r, const LearnResult& result) {
   const LearnTotals& t = result.totals;
-  const auto row = [](const char* name, const std::string& value) {
-    show("{:<12} {}\n", name, value);
-  };
   const auto count = [](int n) { return with_commas(static_cast<std::uint64_t>(n)); };
-  row("model", r.kind == "rbm" ? fmt::format("rbm, {} visible and {} hidden units",
-                                             count(r.data.cols), count(r.hidden))
-                               : fmt::format("ising, {} spins, all couplings{}", count(r.data.cols),
-                                             r.fields ? " and fields" : ""));
-  row("data", fmt::format("{}, {} rows", command.data, count(r.data.rows)));
-  row("method", method_text(r));
-  row("learned",
-      fmt::format("{} iterations, {} times through the data, in {}", with_commas(t.iterations),
-                  short_number(result.epochs), duration(t.seconds())));
+  show_row("model", r.kind == "rbm"
+                        ? fmt::format("rbm, {} visible and {} hidden units", count(r.data.cols),
+                                      count(r.hidden))
+                        : fmt::format("ising, {} spins, all couplings{}", count(r.data.cols),
+                                      r.fields ? " and fields" : ""));
+  show_row("data", fmt::format("{}, {} rows", command.data, count(r.data.rows)));
+  show_row("method", method_text(r));
+  show_row("learned",
+           fmt::format("{} iterations, {} times through the data, in {}", with_commas(t.iterations),
+                       short_number(result.epochs), duration(t.seconds())));
   const double whole = t.seconds() > 0 ? t.seconds() / 100 : 1;
-  row("time", fmt::format("sampling {:.0f} %, gradient {:.0f} %, update {:.0f} %",
-                          t.sampling_seconds / whole, t.gradient_seconds / whole,
-                          t.update_seconds / whole));
-  row("now", state_text(t.recent));
-  row("written", command.out);
+  show_row("time", fmt::format("sampling {:.0f} %, gradient {:.0f} %, update {:.0f} %",
+                               t.sampling_seconds / whole, t.gradient_seconds / whole,
+                               t.update_seconds / whole));
+  show_row("now", state_text(t.recent));
+  show_row("written", command.out);
 }
 
 nlohmann::ordered_json report_json(const LearnCommand& command, const LearnRequest& r,

@@ -4,9 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/learn/options.hpp"
+#include "cli/options.hpp"
+#include "saltus/learn.hpp"
 
 namespace saltus::cli {
+
+struct LearnCommand : RunControl {
+  LearnRequest request;
+  std::string data, out;  // files
+};
 
 std::string line_of(const LearnStatus& status);
 

@@ -31,28 +31,20 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-std::string name_of(const RunPage& run, int coordinate) {
-  return coordinate_name(coordinate, run.draws.info().shape);
+std::string name_of(const RunPage& run, std::size_t coordinate) {
+  return coordinate_name(static_cast<int>(coordinate), run.draws.info().shape);
 }
 
 std::string counted(std::size_t n, const char* thing) {
   return fmt::format("{} {}{}", with_commas(n), thing, n == 1 ? "" : "s");
 }
 
-Cell fixed(double v, int digits) {
-  if (!std::isfinite(v)) return {v, std::isnan(v) ? "-" : "inf"};
-  return {v, fmt::format("{:.{}f}", v, digits)};
+Cell number(double v, int digits) {
+  return {v, std::isinf(v) ? "inf" : fixed(v, digits)};
 }
 
 Cell whole(double v) {
   return {v, rounded(v)};
-}
-
-template <class F>
-std::vector<double> column(const RunPage& run, F&& of) {
-  std::vector<double> values;
-  for (const CoordinateSummary& s : run.summaries) values.push_back(of(s));
-  return values;
 }
 
 int chains_drawn(const RunPage& run) {
@@ -70,15 +62,13 @@ std::string windows_text(std::size_t window) {
 }
 
 // Means over windows as a line: a mean stands at the middle of its window.
-Series window_series(std::string name, std::vector<double> means, std::size_t window,
+Series window_series(std::string name, const std::vector<double>& means, std::size_t window,
                      std::size_t draws) {
-  Series series;
-  series.name = std::move(name);
+  Series series{std::move(name)};
   for (std::size_t w = 0; w < means.size(); ++w) {
     const std::size_t first = w * window, last = std::min(draws, first + window);
-    series.x.push_back(static_cast<double>(first + last - 1) / 2 + 1);
+    series.add(static_cast<double>(first + last - 1) / 2 + 1, means[w]);
   }
-  series.y = std::move(means);
   return series;
 }
 
@@ -104,8 +94,7 @@ Series logp_series(int chain, const std::vector<double>& logp, std::size_t windo
 bool add_logp(const RunPage& run) {
   Plot trace{.title = "log p", .x_label = "draw", .y_label = "log p"};
   Plot boxes{.title = "log p of each chain", .kind = Plot::Kind::box, .y_label = "log p"};
-  boxes.series.resize(1);
-  boxes.series[0].name = "log p";
+  boxes.series = {{"log p"}};
   const std::size_t window = run.draws.draws() <= kLinePoints ? 1 : run.draws.draws() / 200;
   const int boxed = std::min(run.draws.chains(), kBoxes), drawn = chains_drawn(run);
   for (int chain = 0; chain < boxed; ++chain) {
@@ -140,14 +129,13 @@ void add_acceptance(const RunPage& run, std::size_t window) {
   double lowest = 1, sum = 0;
   std::size_t count = 0;
   for (int chain = 0; chain < chains_drawn(run); ++chain) {
-    std::vector<double> means = report::acceptance_means(run.draws, chain, window);
+    const std::vector<double> means = report::acceptance_means(run.draws, chain, window);
     for (const double m : means) {
       lowest = std::min(lowest, m);
       sum += m;
       ++count;
     }
-    plot.series.push_back(
-        window_series(chain_name(chain), std::move(means), window, run.draws.draws()));
+    plot.series.push_back(window_series(chain_name(chain), means, window, run.draws.draws()));
   }
   if (lowest >= 1) {
     run.page.paragraph("Every step was accepted with probability 1, so there is no plot of it.");
@@ -162,8 +150,8 @@ void add_acceptance(const RunPage& run, std::size_t window) {
 
 void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
   for (std::size_t i = 0; i < run.shown.size(); ++i) {
-    const int coordinate = run.shown[i];
-    const CoordinateSummary& s = run.summaries[at(coordinate)];
+    const std::size_t coordinate = run.shown[i];
+    const CoordinateSummary& s = run.summaries[coordinate];
     Plot plot{.title = "Trace of " + name_of(run, coordinate),
               .x_label = "draw",
               .y_label = columns.window == 1 ? "value" : "mean value"};
@@ -174,7 +162,7 @@ void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
     }
     plot.summary = fmt::format("{} along {}{}. ESS {}, R-hat {}.", name_of(run, coordinate),
                                which_chains(run, chains_drawn(run)), windows_text(columns.window),
-                               rounded(s.ess_bulk), fixed(s.rhat, 4).text);
+                               rounded(s.ess_bulk), number(s.rhat, 4).text);
     run.page.plot(plot);
   }
 }
@@ -220,9 +208,7 @@ void add_levels(const RunPage& run, const report::Columns& columns) {
   const double total =
       static_cast<double>(run.draws.chains()) * static_cast<double>(run.draws.draws());
   for (std::size_t i = 0; i < run.shown.size(); ++i) {
-    Series series;
-    series.name = name_of(run, run.shown[i]);
-    series.y.resize(bins.count);
+    Series series{name_of(run, run.shown[i]), {}, std::vector<double>(bins.count)};
     for (std::size_t k = bins.first; k < columns.counts[i].size(); ++k) {
       const std::size_t b = (k - bins.first) / bins.width;
       if (b < bins.count) series.y[b] += static_cast<double>(columns.counts[i][k]) / total;
@@ -240,16 +226,14 @@ void add_means(const RunPage& run) {
             .kind = Plot::Kind::scatter,
             .x_label = "coordinate",
             .y_label = "mean"};
-  Series series;
-  series.name = "mean ± 2 MCSE";
+  Series series{"mean ± 2 MCSE"};
   for (const std::size_t i : report::evenly_spread(run.summaries.size(), kScatterPoints)) {
     const CoordinateSummary& s = run.summaries[i];
-    series.x.push_back(static_cast<double>(i));
-    series.y.push_back(s.mean);
+    series.add(static_cast<double>(i), s.mean);
     series.low.push_back(s.mean - 2 * s.mcse);
     series.high.push_back(s.mean + 2 * s.mcse);
   }
-  const auto means = column(run, [](auto& s) { return s.mean; });
+  const auto means = column(run.summaries, &CoordinateSummary::mean);
   plot.summary = fmt::format(
       "The means of {} with two standard errors to both sides. They lie between {} and {}.",
       series.x.size() < run.summaries.size()
@@ -261,38 +245,27 @@ void add_means(const RunPage& run) {
   run.page.plot(plot);
 }
 
-// The worst coordinates, and an even spread over the others.
-std::vector<int> for_scatter(const RunPage& run) {
-  std::vector<int> some;
-  for (const std::size_t i : report::evenly_spread(run.by_ess.size(), kScatterPoints)) {
-    some.push_back(run.by_ess[i]);
-  }
-  return some;
-}
-
 void add_quality(const RunPage& run) {
   Plot plot{.title = "ESS and R-hat of each coordinate",
             .kind = Plot::Kind::scatter,
             .x_label = "ESS bulk",
             .y_label = "R-hat",
             .log_x = true};
-  Series series;
-  series.name = "R-hat";
-  for (const int i : for_scatter(run)) {
-    const CoordinateSummary& s = run.summaries[at(i)];
-    if (!std::isfinite(s.ess_bulk) || !std::isfinite(s.rhat)) continue;
-    series.x.push_back(s.ess_bulk);
-    series.y.push_back(s.rhat);
+  Series series{"R-hat"};
+  // The worst coordinates, and an even spread over the others.
+  for (const std::size_t i : report::evenly_spread(run.by_ess.size(), kScatterPoints)) {
+    const CoordinateSummary& s = run.summaries[run.by_ess[i]];
+    if (std::isfinite(s.ess_bulk) && std::isfinite(s.rhat)) series.add(s.ess_bulk, s.rhat);
   }
   if (series.x.size() < 2) return;
   plot.y_from = 1;
   plot.y_to = 1.01;
-  const auto ess = column(run, [](auto& s) { return s.ess_bulk; });
+  const auto ess = column(run.summaries, &CoordinateSummary::ess_bulk);
   plot.summary = fmt::format(
       "To the right and low is good. ESS runs from {} to {}; R-hat is at most {}, and above 1.01 "
       "the chains have not mixed.",
       rounded(least(ess)), rounded(largest(ess)),
-      fixed(largest(column(run, [](auto& s) { return s.rhat; })), 4).text);
+      number(largest(column(run.summaries, &CoordinateSummary::rhat)), 4).text);
   plot.series.push_back(std::move(series));
   run.page.plot(plot);
 }
@@ -355,21 +328,23 @@ void add_table(const RunPage& run) {
           : std::string("Every coordinate, the smallest effective sample size first");
   table.columns = {"", "ESS bulk", "R-hat", "mean", "sd", "MCSE", "ESS tail"};
   for (std::size_t r = 0; r < rows; ++r) {
-    const CoordinateSummary& s = run.summaries[at(run.by_ess[r])];
-    table.rows.push_back({name_of(run, run.by_ess[r]), whole(s.ess_bulk), fixed(s.rhat, 4),
-                          fixed(s.mean, 5), fixed(s.sd, 5), fixed(s.mcse, 5), whole(s.ess_tail)});
+    const CoordinateSummary& s = run.summaries[run.by_ess[r]];
+    table.rows.push_back({name_of(run, run.by_ess[r]), whole(s.ess_bulk), number(s.rhat, 4),
+                          number(s.mean, 5), number(s.sd, 5), number(s.mcse, 5),
+                          whole(s.ess_tail)});
   }
-  const auto worst = [&](auto of) { return largest(column(run, of)); };
-  table.foot = {{"worst of all", whole(least(column(run, [](auto& s) { return s.ess_bulk; }))),
-                 fixed(worst([](auto& s) { return s.rhat; }), 4), "", "",
-                 fixed(worst([](auto& s) { return s.mcse; }), 5),
-                 whole(least(column(run, [](auto& s) { return s.ess_tail; })))}};
+  using S = CoordinateSummary;
+  table.foot = {{"worst of all", whole(least(column(run.summaries, &S::ess_bulk))),
+                 number(largest(column(run.summaries, &S::rhat)), 4), "", "",
+                 number(largest(column(run.summaries, &S::mcse)), 5),
+                 whole(least(column(run.summaries, &S::ess_tail)))}};
   run.page.table(table);
 }
 
 void add_traces(const RunPage& run) {
   run.page.heading("Along the chains");
-  const report::Columns columns = report::read_columns(run.draws, run.shown, chains_drawn(run));
+  const report::Columns columns =
+      report::read_columns(run.draws, {run.shown.begin(), run.shown.end()}, chains_drawn(run));
   if (!add_logp(run)) run.page.paragraph("The file has no log p.");
   add_coordinate_traces(run, columns);
   add_acceptance(run, columns.window);
@@ -381,18 +356,15 @@ void add_traces(const RunPage& run) {
 
 void add_autocorrelation(const RunPage& run) {
   if (run.draws.draws() < 4) return;
-  const int worst = run.by_ess[0];
-  const Chains held = report::held_column(run.draws, worst);
+  const std::size_t worst = run.by_ess[0];
+  const Chains held = report::held_column(run.draws, static_cast<int>(worst));
   const double total =
       static_cast<double>(run.draws.chains()) * static_cast<double>(run.draws.draws());
-  const auto lags = report::lags_for(total / run.summaries[at(worst)].ess_bulk, held.draws);
+  const auto lags = report::lags_for(total / run.summaries[worst].ess_bulk, held.draws);
   Plot plot{.title = "Autocorrelation", .x_label = "lag in draws", .y_label = "autocorrelation"};
   plot.y_to = 1;
   const auto add = [&](const std::string& name, const Chains& chains) {
-    Series series;
-    series.name = name;
-    series.x.assign(lags.begin(), lags.end());
-    series.y = report::autocorrelation(chains, lags);
+    Series series{name, {lags.begin(), lags.end()}, report::autocorrelation(chains, lags)};
     if (!all_nan(series.y)) plot.series.push_back(std::move(series));
   };
   add(name_of(run, worst), held);
@@ -412,8 +384,7 @@ void add_autocorrelation(const RunPage& run) {
 
 void add_pictures(const RunPage& run) {
   const std::optional<Picture> picture = picture_of(run.draws);
-  if (!picture) return;
-  if (!can_write_png()) return;
+  if (!picture || !can_write_png()) return;
   const DrawsInfo& info = run.draws.info();
   const int count = std::min(run.draws.chains(), kPictures);
   std::vector<std::vector<double>> states;

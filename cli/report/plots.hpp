@@ -3,17 +3,17 @@
 
 #include <vector>
 
+#include "cli/text.hpp"
 #include "report/page.hpp"
-#include "saltus/diagnose/summary.hpp"
 #include "saltus/run/draws.hpp"
 
 namespace saltus::cli {
 
 struct RunPage {
   const Draws& draws;
-  const std::vector<CoordinateSummary>& summaries;  // of every coordinate
-  std::vector<int> by_ess;                          // coordinates, worst first
-  std::vector<int> shown;                           // those with plots of their own
+  const Summaries& summaries;       // of every coordinate
+  std::vector<std::size_t> by_ess;  // coordinates, worst first
+  std::vector<std::size_t> shown;   // those with plots of their own
   report::Page& page;
 };
 

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "cli/commands.hpp"
-#include "cli/option_checks.hpp"
+#include "cli/options.hpp"
 #include "cli/report/plots.hpp"
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
@@ -76,40 +75,22 @@ std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
   return facts;
 }
 
-// Coordinates that never changed come last: they have no effective sample size.
-std::vector<int> by_ess(const std::vector<CoordinateSummary>& all) {
-  std::vector<int> order(all.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](int i) { return all[static_cast<std::size_t>(i)].ess_bulk; };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const double x = key(a), y = key(b);
-    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-    return x < y;
-  });
-  return order;
-}
-
 // The worst ones, and a middling one to compare them with.
-std::vector<int> coordinates_to_show(const std::vector<int>& order, int most) {
+std::vector<std::size_t> coordinates_to_show(const std::vector<std::size_t>& order, int most) {
   const std::size_t n = std::min(order.size(), static_cast<std::size_t>(most));
-  std::vector<int> shown(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n));
+  std::vector<std::size_t> shown(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n));
   if (n > 1 && n < order.size()) shown.back() = order[std::max(n - 1, order.size() / 2)];
   return shown;
 }
 
-void add_verdict(const Draws& draws, const std::vector<CoordinateSummary>& all,
-                 report::Page& page) {
-  std::vector<double> ess, rhat;
-  std::size_t constant = 0;
-  for (const CoordinateSummary& s : all) {
-    ess.push_back(s.ess_bulk);
-    rhat.push_back(s.rhat);
-    if (std::isnan(s.ess_bulk)) ++constant;
-  }
+void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
+  const auto ess = column(all, &CoordinateSummary::ess_bulk),
+             rhat = column(all, &CoordinateSummary::rhat);
+  const auto constant =
+      std::count_if(ess.begin(), ess.end(), [](double v) { return std::isnan(v); });
   page.paragraph(
       fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.",
-                  rounded(least(ess)), rounded(median(ess)),
-                  std::isnan(largest(rhat)) ? "-" : fmt::format("{:.4f}", largest(rhat))));
+                  rounded(least(ess)), rounded(median(ess)), fixed(largest(rhat), 4)));
   if (largest(rhat) > 1.01) {
     page.warning("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.");
   }
@@ -120,7 +101,7 @@ void add_verdict(const Draws& draws, const std::vector<CoordinateSummary>& all,
     page.paragraph(
         fmt::format("{} of {} coordinates never changed, or have too few draws: they have neither "
                     "ESS nor R-hat.",
-                    with_commas(constant), with_commas(all.size())));
+                    with_commas(static_cast<std::size_t>(constant)), with_commas(all.size())));
   }
 }
 
@@ -130,8 +111,9 @@ void fill(const ReportRequest& request, const Draws& draws, report::Page& page) 
     page.folded("The model, as a file (model.json)", model);
   }
   if (draws.draws() == 0) return page.paragraph("The file holds no draws.");
-  const std::vector<CoordinateSummary> all = summarise(draws, true);
-  const std::vector<int> order = by_ess(all);
+  const Summaries all = summarise(draws, true);
+  // Coordinates that never changed come last: they have no effective sample size.
+  const std::vector<std::size_t> order = sorted_by(all, &CoordinateSummary::ess_bulk);
   const RunPage run{draws, all, order, coordinates_to_show(order, request.max_coordinates), page};
   page.heading("What the draws are worth");
   add_verdict(draws, all, page);
@@ -185,11 +167,9 @@ void add_report(CLI::App& program, int&) {
   command->add_option("--out", request->out,
                       "The page (default: FILE with the ending .html; FOLDER/page.html)");
   command->add_option("--title", request->title, "Title of the page");
-  command
-      ->add_option("--max-coordinates", request->max_coordinates,
-                   "Coordinates with plots of their own, those with the smallest ESS first")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 50));
+  add_default(*command, "--max-coordinates", request->max_coordinates,
+              "Coordinates with plots of their own, those with the smallest ESS first",
+              CLI::Range(1, 50));
   command->callback([request] { make_report(*request); });
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "cli/terminal.hpp"
@@ -19,17 +17,11 @@ namespace {
 constexpr std::size_t kRowsShown = 30;
 constexpr double kEmptyShown = 0.0005;  // share of empty proposals that is worth a word
 
-template <class F>
-std::vector<double> column(const SampleResult& report, F&& of) {
-  std::vector<double> values;
-  for (const CoordinateSummary& s : report.summaries) values.push_back(of(s));
-  return values;
-}
 std::vector<double> ess(const SampleResult& r) {
-  return column(r, [](const CoordinateSummary& s) { return s.ess_bulk; });
+  return column(r.summaries, &CoordinateSummary::ess_bulk);
 }
 std::vector<double> rhat(const SampleResult& r) {
-  return column(r, [](const CoordinateSummary& s) { return s.rhat; });
+  return column(r.summaries, &CoordinateSummary::rhat);
 }
 
 std::uint64_t peak_memory() {
@@ -47,12 +39,7 @@ std::vector<std::size_t> rows_to_show(const SampleResult& r) {
   std::vector<std::size_t> rows(r.summaries.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   if (rows.size() <= kRowsShown) return rows;
-  const auto worse = [&](std::size_t a, std::size_t b) {
-    const double x = r.summaries[a].ess_bulk, y = r.summaries[b].ess_bulk;
-    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-    return x < y;
-  };
-  std::partial_sort(rows.begin(), rows.begin() + 10, rows.end(), worse);
+  rows = sorted_by(r.summaries, &CoordinateSummary::ess_bulk);
   rows.resize(10);
   return rows;
 }
@@ -80,8 +67,7 @@ void print_table(const SampleResult& r) {
       const double exact = r.exact->means[static_cast<std::size_t>(i)];
       show(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
     }
-    show(" {:>9} {:>10} {:>7}\n", std::isnan(s.mcse) ? "-" : fmt::format("{:.5f}", s.mcse),
-         rounded(s.ess_bulk), std::isnan(s.rhat) ? "-" : fmt::format("{:.4f}", s.rhat));
+    show(" {:>9} {:>10} {:>7}\n", fixed(s.mcse, 5), rounded(s.ess_bulk), fixed(s.rhat, 4));
   }
 }
 

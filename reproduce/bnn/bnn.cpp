@@ -15,15 +15,34 @@ using namespace bnn;
 using report::Plot;
 using report::Series;
 
+// What the tables compare.
+struct Quantity {
+  const char *name, *title, *axis, *caption;
+  std::vector<double> Course::*values;
+  double Published::*paper;
+  std::vector<double> Published::*authors;
+};
+constexpr Quantity kFit = {"log_likelihood",
+                           "log-likelihood",
+                           "log-likelihood",
+                           "Log-likelihood, ± one standard deviation over seeds.",
+                           &Course::log_likelihood,
+                           &Published::log_likelihood,
+                           &Published::authors_log_likelihood};
+constexpr Quantity kTestError = {"test_rmse",
+                                 "test error",
+                                 "root mean squared error",
+                                 "Root mean squared error on test rows, ± one standard deviation.",
+                                 &Course::test_rmse,
+                                 &Published::test_rmse,
+                                 &Published::authors_test_rmse};
+
 // All finished runs of one sampler on one set.
 struct Standing {
   Entrant entrant;
   std::vector<Course> runs;
-  Measured log_likelihood() const {
-    return over_runs(runs, [](const Course& c) { return c.log_likelihood.back(); });
-  }
-  Measured test_rmse() const {
-    return over_runs(runs, [](const Course& c) { return c.test_rmse.back(); });
+  Measured last(const Quantity& q) const {
+    return over_runs(runs, [&](const Course& c) { return (c.*q.values).back(); });
   }
 };
 
@@ -66,52 +85,34 @@ int run_cells(Context& context, std::vector<Standings>& all) {
 
 // ---- The tables
 
-std::string numbers_text(const std::vector<double>& values) {
-  std::vector<std::string> texts;
-  for (const double v : values) texts.push_back(fmt::format("{:.4f}", v));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::string note_of(const Standings& all, const Measured& m, std::optional<double> paper,
-                    const std::vector<double>& authors) {
-  std::string note;
-  if (paper && m.sd > 0) {
+std::string note_of(const Measured& m, double paper, const std::vector<double>& authors) {
+  std::string note = "One seed does not tell whether the two agree.";
+  if (m.sd > 0) {
     note = fmt::format(
         "Our standard deviation over seeds is {:.4f}, and the paper's number is {:.1f} of these "
         "away; the paper's own, 0.0003 to 0.0061, are not itemised.",
-        m.sd, std::abs(m.mean - *paper) / m.sd);
-  } else if (paper) {
-    note = "One seed does not tell whether the two agree.";
+        m.sd, std::abs(m.mean - paper) / m.sd);
   }
-  if (paper && !authors.empty()) {
-    note += fmt::format(" The authors' code on these files: {}.", numbers_text(authors));
-  }
-  return note + all.notes();
-}
-
-// Two standard deviations of a run, since the paper's number is of few runs too.
-void add_judged(const Standings& all, const Entrant& entrant, const char* quantity,
-                const Measured& m, std::optional<double> paper, const std::vector<double>& authors,
-                Results& results) {
-  if (!all.comparable) paper.reset();
-  const bool judged = paper && m.sd > 0;
-  results.add(quantity, all.setting(entrant), m, note_of(all, m, paper, authors),
-              judged ? agrees_if(std::abs(m.mean - *paper) <= 2 * m.sd) : Verdict::not_published,
-              paper);
+  if (authors.empty()) return note;
+  return note + fmt::format(" The authors' code on these files: {:.4f}.", fmt::join(authors, ", "));
 }
 
 void add_rows(const Standings& all, Results& results) {
   for (const Standing& s : all.standings) {
     if (s.runs.empty()) continue;
-    const std::optional<Published> paper = published(all.set.name, s.entrant.label);
-    const AuthorsRuns authors = authors_runs(all.set.name, s.entrant.label);
-    const auto of_paper = [&](double Published::*member) {
-      return paper ? std::optional(paper.value().*member) : std::nullopt;
-    };
-    add_judged(all, s.entrant, "log_likelihood", s.log_likelihood(),
-               of_paper(&Published::log_likelihood), authors.log_likelihood, results);
-    add_judged(all, s.entrant, "test_rmse", s.test_rmse(), of_paper(&Published::test_rmse),
-               authors.test_rmse, results);
+    const auto known = published(all.set.name, s.entrant.label);
+    for (const Quantity& q : {kFit, kTestError}) {
+      const Measured m = s.last(q);
+      Row& row = results.add(q.name, all.setting(s.entrant), m);
+      if (known && all.comparable) {
+        const double paper = known.value().*q.paper;
+        row.paper = paper;
+        row.note = note_of(m, paper, known.value().*q.authors);
+        // Two standard deviations of a run, since the paper's number is of few runs too.
+        if (m.sd > 0) row.verdict = agrees_if(std::abs(m.mean - paper) <= 2 * m.sd);
+      }
+      row.note += all.notes();
+    }
   }
 }
 
@@ -134,11 +135,10 @@ void add_speed_rows(const Standings& all, Results& results) {
   }
 }
 
-report::Table table_of(const std::vector<Standings>& all, const char* what, const char* caption,
-                       Measured (Standing::*of)() const, double Published::*of_paper) {
-  report::Table table{caption, {"Sampler"}};
+report::Table table_of(const std::vector<Standings>& all, const Quantity& q) {
+  report::Table table{q.caption, {"Sampler"}};
   for (const Standings& s : all) {
-    table.columns.push_back(s.set.name + ": " + what);
+    table.columns.push_back(s.set.name + ": " + q.title);
     if (s.comparable) table.columns.push_back(s.set.name + ": paper");
   }
   for (std::size_t k = 0; k < all[0].standings.size(); ++k) {
@@ -149,13 +149,13 @@ report::Table table_of(const std::vector<Standings>& all, const char* what, cons
       if (standing.runs.empty()) {
         row.emplace_back(std::nan(""), "-");
       } else {
-        const Measured m = (standing.*of)();
+        const Measured m = standing.last(q);
         row.emplace_back(m.mean, m.error ? fmt::format("{:.4f} ± {:.4f}", m.mean, m.sd)
                                          : fmt::format("{:.4f}", m.mean));
       }
       if (!s.comparable) continue;
       const auto paper = published(s.set.name, label);
-      const double value = paper ? paper.value().*of_paper : std::nan("");
+      const double value = paper ? paper.value().*q.paper : std::nan("");
       row.emplace_back(value, paper ? fmt::format("{:.4f}", value) : "-");
     }
     table.rows.push_back(std::move(row));
@@ -170,40 +170,30 @@ void add_tables(const std::vector<Standings>& all, Results& results) {
         "sampled from. The test error is that of the mean prediction of all chains, at their last "
         "states alone: it has noise near 0.01 from seed to seed and does not rank the samplers."},
        {},
-       {table_of(all, "log-likelihood", "Log-likelihood, ± one standard deviation over seeds.",
-                 &Standing::log_likelihood, &Published::log_likelihood),
-        table_of(all, "test error",
-                 "Root mean squared error on test rows, ± one standard deviation.",
-                 &Standing::test_rmse, &Published::test_rmse)}});
+       {table_of(all, kFit), table_of(all, kTestError)}});
 }
 
 // ---- The curves
 
-Series curve(const Standing& s, const Scale& scale, std::vector<double> Course::*values) {
-  Series series{s.entrant.label};
-  for (std::size_t at = 0; at < (s.runs[0].*values).size(); ++at) {
-    const Measured m = over_runs(s.runs, [&](const Course& c) { return (c.*values)[at]; });
-    series.add(static_cast<double>(1 + at * scale.every), m.mean);
-    if (m.error) add_band(m, series);
-  }
-  return series;
-}
-
-Plot plot_of(const Standings& all, const std::string& title, const char* y_label,
-             std::vector<double> Course::*values) {
-  Plot plot{.title = title,
+Plot plot_of(const Standings& all, const Quantity& q) {
+  Plot plot{.title = all.set.name + ": " + q.title,
             .x_label = "steps",
-            .y_label = y_label,
+            .y_label = q.axis,
             .summary = "Means over seeds, with bands of one standard deviation."};
   for (const Standing& s : all.standings) {
-    if (!s.runs.empty()) plot.series.push_back(curve(s, all.scale, values));
+    if (s.runs.empty()) continue;
+    Series& series = plot.series.emplace_back(Series{s.entrant.label});
+    for (std::size_t at = 0; at < (s.runs[0].*q.values).size(); ++at) {
+      const Measured m = over_runs(s.runs, [&](const Course& c) { return (c.*q.values)[at]; });
+      series.add(static_cast<double>(1 + at * all.scale.every), m.mean);
+      if (m.error) add_band(m, series);
+    }
   }
   return plot;
 }
 
 void add_curves(const Standings& all, Results& results) {
-  const std::string& name = all.set.name;
-  Section section{"The data set " + name,
+  Section section{"The data set " + all.set.name,
                   {fmt::format("{} rows to sample from, {} to test, {} features; {} hidden units, "
                                "so that there are {} weights; {} chains.{}",
                                all.set.train.rows(), all.set.test.rows(), all.set.train.features,
@@ -211,9 +201,7 @@ void add_curves(const Standings& all, Results& results) {
   const bool some = std::any_of(all.standings.begin(), all.standings.end(),
                                 [](const Standing& s) { return !s.runs.empty(); });
   if (some) {
-    section.plots = {
-        plot_of(all, name + ": log-likelihood", "log-likelihood", &Course::log_likelihood),
-        plot_of(all, name + ": test error", "root mean squared error", &Course::test_rmse)};
+    section.plots = {plot_of(all, kFit), plot_of(all, kTestError)};
   }
   results.sections.push_back(std::move(section));
 }
@@ -237,12 +225,12 @@ void add_findings(Context& context, const std::vector<Standings>& all, int missi
     const auto best = std::max_element(
         s.standings.begin(), s.standings.end(), [](const Standing& a, const Standing& b) {
           if (b.runs.empty()) return false;
-          return a.runs.empty() || a.log_likelihood().mean < b.log_likelihood().mean;
+          return a.runs.empty() || a.last(kFit).mean < b.last(kFit).mean;
         });
     if (best->runs.empty()) continue;
     results.findings.push_back(fmt::format(
         "{}: {} fits best, with a log-likelihood of {:.4f} after {} steps.{}", s.set.name,
-        best->entrant.label, best->log_likelihood().mean, s.scale.steps, s.notes()));
+        best->entrant.label, best->last(kFit).mean, s.scale.steps, s.notes()));
   }
 }
 

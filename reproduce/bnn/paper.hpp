@@ -10,15 +10,11 @@ namespace saltus::reproduce::bnn {
 
 struct Published {
   double log_likelihood, test_rmse;
-};
-
-// Runs of the authors' samplers on the files that the data loaders read; empty: there are none.
-struct AuthorsRuns {
-  std::vector<double> log_likelihood, test_rmse;
+  // Of runs of the authors' samplers on the files that the data loaders read, where there are some.
+  std::vector<double> authors_log_likelihood = {}, authors_test_rmse = {};
 };
 
 // `entrant` is its label.
 std::optional<Published> published(const std::string& set, const std::string& entrant);
-AuthorsRuns authors_runs(const std::string& set, const std::string& entrant);
 
 }  // namespace saltus::reproduce::bnn

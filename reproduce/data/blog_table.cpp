@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reproduce/data/published_tables.hpp"
+#include "reproduce/data/regression_table.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

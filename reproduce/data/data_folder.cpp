@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "saltus/core/error.hpp"
+#include "saltus/text/corpus.hpp"
 
 namespace saltus {
 namespace {
@@ -25,20 +26,17 @@ bool may_be_packed(const std::string& file) {
   return !file.ends_with(".npz") && !file.ends_with(".zip");
 }
 
-std::string named(const std::vector<PublishedFile>& files) {
-  std::vector<std::string> names;
-  for (const PublishedFile& file : files) {
-    names.push_back(file.name + (may_be_packed(file.name) ? " or .gz" : ""));
-  }
+std::string named(const std::string& files) {
+  std::vector<std::string> names = split_words(files);
+  for (std::string& name : names) name += may_be_packed(name) ? " or .gz" : "";
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::vector<std::string> missing_of(const std::vector<PublishedFile>& files, const std::string& set,
+std::vector<std::string> missing_of(const std::string& files, const std::string& set,
                                     const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const PublishedFile& file : files) {
-    if (!look_for_data_file(set, file.name, folder)) names.push_back(file.name);
-  }
+  std::vector<std::string> names = split_words(files);
+  std::erase_if(
+      names, [&](const auto& name) { return look_for_data_file(set, name, folder).has_value(); });
   return names;
 }
 

@@ -11,14 +11,10 @@
 
 namespace saltus {
 
-struct PublishedFile {
-  std::string name;       // without .gz
-  std::vector<int> dims;  // of what it holds, the number of rows first; empty for several arrays
-};
 struct PublishedData {
   std::string name, summary, published;  // published: where, a sentence
-  std::vector<PublishedFile> files;
-  std::vector<PublishedFile> instead = {};  // serve where `files` are not there
+  // Separated by blanks, without .gz; `instead` serve where `files` are not there.
+  std::string files, instead = {};
 };
 const std::vector<PublishedData>& published_data();
 

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/bytes/gzip.hpp"
 #include "io/data/byte_rows.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/data/mat_images.hpp"
+#include "reproduce/data/mat_file.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -100,20 +101,14 @@ struct Entry {
   ImageSet (*load)(const fs::path&);
 };
 
-const std::vector<Entry>& entries() {
-  static const std::vector<Entry> list = {
-      {"static_mnist", "static_mnist", load_static_mnist_images},
-      {"dynamic_mnist", "mnist", load_dynamic_mnist},
-      {"omniglot", "omniglot", load_omniglot},
-      {"caltech", "caltech", load_caltech},
-  };
-  return list;
-}
+const Entry kEntries[] = {{"static_mnist", "static_mnist", load_static_mnist_images},
+                          {"dynamic_mnist", "mnist", load_dynamic_mnist},
+                          {"omniglot", "omniglot", load_omniglot},
+                          {"caltech", "caltech", load_caltech}};
 
 const Entry& find_entry(const std::string& name) {
-  for (const Entry& entry : entries()) {
-    if (entry.name == name) return entry;
-  }
+  const auto found = std::ranges::find(kEntries, name, &Entry::name);
+  if (found != std::end(kEntries)) return *found;
   throw UsageError(fmt::format("there is no set of images '{}'; known are {}", name,
                                fmt::join(image_set_names(), ", ")));
 }
@@ -123,7 +118,7 @@ const Entry& find_entry(const std::string& name) {
 const std::vector<std::string>& image_set_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
-    for (const Entry& entry : entries()) list.push_back(entry.name);
+    for (const Entry& entry : kEntries) list.push_back(entry.name);
     return list;
   }();
   return names;
@@ -139,6 +134,28 @@ ImageSet load_image_set(const std::string& name, const fs::path& folder) {
   set.name = name;
   set.height = set.width = kSide;
   return set;
+}
+
+bool is_image_set(const std::string& name) {
+  return std::ranges::count(image_set_names(), name) > 0;
+}
+
+ImageSet load_images(const std::string& name_or_file, const std::filesystem::path& folder) {
+  return is_image_set(name_or_file) ? load_image_set(name_or_file, folder)
+                                    : image_set_from_file(name_or_file);
+}
+
+int published_buffer(const std::string& name) {
+  return name == "caltech" ? 1000 : 10'000;
+}
+
+ImageSet first_images(ImageSet images, int count) {
+  for (ByteRows* part : {&images.train, &images.valid, &images.test}) {
+    const auto bytes = static_cast<std::size_t>(std::min(count, part->rows())) *
+                       static_cast<std::size_t>(part->cols);
+    part->bytes.resize(bytes);
+  }
+  return images;
 }
 
 }  // namespace saltus

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 
-#include "reproduce/data/mat_bytes.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -20,6 +22,112 @@ constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kPacke
 // The classes of arrays of numbers are double, single, and integers of 8 to 64 bits.
 constexpr std::uint32_t kFirstNumeric = 6, kLastNumeric = 15, kOpaque = 17, kComplexFlag = 0x800;
 constexpr std::uint32_t kMostDims = 32, kLongestName = 4096;
+
+// zlib at work on packed bytes.
+struct Unpacker {
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;
+  // Deflate packs at most 1032 bytes into one.
+  static constexpr std::uint64_t kMaxRatio = 1032;
+
+  Unpacker() : block(kBlock) {
+    if (::inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+  }
+  ~Unpacker() { ::inflateEnd(&stream); }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+
+  std::vector<unsigned char> block;
+  z_stream stream = {};
+  std::uint64_t read = 0;  // packed bytes that zlib was given
+  bool ended = false;
+};
+
+// The bytes of one element of a file, in order, unpacked on the way where they are packed.
+class MatBytes {
+ public:
+  // `range` holds the element; zlib has packed it or not.
+  MatBytes(const FileRange& range, bool packed)
+      : range_(range), unpacker_(packed ? std::make_unique<Unpacker>() : nullptr) {}
+
+  // Throws DataError when the bytes end before.
+  void read(void* out, std::size_t bytes) {
+    if (bytes > most_left()) refuse("it ends too early");
+    if (unpacker_) return unpack(static_cast<unsigned char*>(out), bytes);
+    range_.read(position_, out, bytes);
+    position_ += bytes;
+  }
+
+  void skip(std::size_t bytes) {
+    std::array<unsigned char, 1024> unused;
+    for (std::size_t n = 0; bytes > 0; bytes -= n) {
+      n = std::min(bytes, unused.size());
+      read(unused.data(), n);
+    }
+  }
+
+  // Reads to the end of packed bytes, so that zlib checks their sum. Throws DataError.
+  void finish() {
+    // The sum lies behind the last byte: zlib has to be asked for one more to come to it.
+    for (unsigned char one; unpacker_ && !unpacker_->ended;) {
+      if (inflate_into(&one, 1) > 0) refuse("more bytes are packed than the array has");
+    }
+  }
+
+  // No more than so many are left.
+  std::uint64_t most_left() const {
+    if (!unpacker_) return range_.size - position_;
+    const Unpacker& u = *unpacker_;
+    // zlib holds unpacked bytes back: no more than its window of 32 KiB.
+    return u.ended ? 0
+                   : (range_.size - u.read + u.stream.avail_in) * Unpacker::kMaxRatio + (1u << 15);
+  }
+
+  // Throws DataError with the file, the place of the last byte read, and `why`.
+  [[noreturn]] void refuse(const std::string& why) const {
+    const std::string place =
+        unpacker_ ? fmt::format("at byte {} of what is packed at byte {}", position_, range_.offset)
+                  : fmt::format("at byte {}", range_.offset + position_);
+    throw DataError(fmt::format("'{}' cannot be used: {}: {}.", range_.file->name(), place, why));
+  }
+
+ private:
+  void unpack(unsigned char* out, std::size_t bytes) {
+    while (bytes > 0) {
+      if (unpacker_->ended) refuse("the packed bytes end too early");
+      const std::size_t n = inflate_into(out, std::min<std::size_t>(bytes, 1u << 30));
+      out += n;
+      bytes -= n;
+      position_ += n;
+    }
+  }
+
+  // Returns how many bytes came out.
+  std::size_t inflate_into(unsigned char* out, std::size_t room) {
+    Unpacker& u = *unpacker_;
+    if (u.stream.avail_in == 0) {
+      const auto n =
+          static_cast<std::size_t>(std::min<std::uint64_t>(Unpacker::kBlock, range_.size - u.read));
+      range_.read(u.read, u.block.data(), n);
+      u.read += n;
+      u.stream.next_in = u.block.data();
+      u.stream.avail_in = static_cast<uInt>(n);
+    }
+    u.stream.next_out = out;
+    u.stream.avail_out = static_cast<uInt>(room);
+    const int state = ::inflate(&u.stream, Z_NO_FLUSH);
+    const std::size_t made = room - u.stream.avail_out;
+    if (state == Z_BUF_ERROR) refuse("the packed bytes end too early");
+    if (state != Z_OK && state != Z_STREAM_END) {
+      refuse(fmt::format("zlib finds '{}'", u.stream.msg ? u.stream.msg : "an error"));
+    }
+    u.ended = state == Z_STREAM_END;
+    return made;
+  }
+
+  FileRange range_;
+  std::uint64_t position_ = 0;
+  std::unique_ptr<Unpacker> unpacker_;
+};
 
 [[noreturn]] void refuse(const FileRange& file, std::uint64_t at, const std::string& why) {
   throw DataError(fmt::format("'{}' cannot be used: at byte {}: {}.", file.file->name(), at, why));
@@ -121,30 +229,25 @@ std::vector<double> read_as(MatBytes& in, const Tag& tag) {
 }
 
 std::vector<double> read_numbers(MatBytes& in, const Tag& tag) {
-  switch (tag.type) {
-    case kInt8:
-      return read_as<std::int8_t>(in, tag);
-    case 2:
-      return read_as<std::uint8_t>(in, tag);
-    case 3:
-      return read_as<std::int16_t>(in, tag);
-    case 4:
-      return read_as<std::uint16_t>(in, tag);
-    case kInt32:
-      return read_as<std::int32_t>(in, tag);
-    case kUint32:
-      return read_as<std::uint32_t>(in, tag);
-    case 7:
-      return read_as<float>(in, tag);
-    case 9:
-      return read_as<double>(in, tag);
-    case 12:
-      return read_as<std::int64_t>(in, tag);
-    case 13:
-      return read_as<std::uint64_t>(in, tag);
-    default:
-      in.refuse(fmt::format("the entries are of type {}, which is no number", tag.type));
-  }
+  using Read = std::vector<double> (*)(MatBytes&, const Tag&);
+  // By type; the gaps are types that are no numbers.
+  constexpr Read readers[] = {nullptr,
+                              read_as<std::int8_t>,
+                              read_as<std::uint8_t>,
+                              read_as<std::int16_t>,
+                              read_as<std::uint16_t>,
+                              read_as<std::int32_t>,
+                              read_as<std::uint32_t>,
+                              read_as<float>,
+                              nullptr,
+                              read_as<double>,
+                              nullptr,
+                              nullptr,
+                              read_as<std::int64_t>,
+                              read_as<std::uint64_t>};
+  const Read read = tag.type < std::size(readers) ? readers[tag.type] : nullptr;
+  if (!read) in.refuse(fmt::format("the entries are of type {}, which is no number", tag.type));
+  return read(in, tag);
 }
 
 MatArray read_matrix(MatBytes& in, MatrixHead head) {
@@ -199,6 +302,34 @@ MatArray read_mat_array(const FileRange& file, const std::string& name) {
   throw DataError(
       fmt::format("'{}' cannot be used: it has no array '{}'; it has {}.", file.file->name(), name,
                   names.empty() ? "none" : fmt::format("'{}'", fmt::join(names, "', '"))));
+}
+
+ByteRows read_mat_images(const FileRange& file, const std::string& array,
+                         const MatImageLayout& layout) {
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(
+        fmt::format("'{}' cannot be used: its array '{}' {}.", file.file->name(), array, why));
+  };
+  const MatArray numbers = read_mat_array(file, array);
+  const auto count = static_cast<std::size_t>(layout.count);
+  const auto side = static_cast<std::size_t>(layout.side), pixels = side * side;
+  const bool rows = layout.images == MatImages::rows;
+  const std::vector<std::uint64_t> expected = {rows ? count : pixels, rows ? pixels : count};
+  if (numbers.dims != expected) {
+    refuse(fmt::format("is of shape ({}) where ({}) is published", fmt::join(numbers.dims, ", "),
+                       fmt::join(expected, ", ")));
+  }
+  ByteRows images{static_cast<int>(pixels), std::vector<std::uint8_t>(count * pixels)};
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::size_t p = 0; p < pixels; ++p) {
+      const double number = numbers.values[rows ? p * count + n : n * pixels + p];
+      const int byte = layout.byte(number);
+      if (byte < 0) refuse(fmt::format("holds {} in image {}", number, n));
+      // Number p of an image is in its column p / side.
+      images.bytes[n * pixels + p % side * side + p / side] = static_cast<std::uint8_t>(byte);
+    }
+  }
+  return images;
 }
 
 }  // namespace saltus

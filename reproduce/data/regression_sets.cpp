@@ -8,7 +8,7 @@
 #include "io/bytes/gzip.hpp"
 #include "io/bytes/zip.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/data/published_tables.hpp"
+#include "reproduce/data/regression_table.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -34,53 +34,52 @@ void check_read(const fs::path& path, std::size_t read, std::size_t published) {
 }
 
 // The last defence against a file that has the right size and another content.
-void check_set(const RegressionSet& set, const fs::path& path, const Expected& expected) {
-  if (set.train.rows() == expected.train && set.test.rows() == expected.test &&
-      set.train.features == expected.features) {
-    return;
+RegressionSet checked(RegressionSet set, const fs::path& path, const Expected& expected) {
+  if (set.train.rows() != expected.train || set.test.rows() != expected.test ||
+      set.train.features != expected.features) {
+    throw DataError(
+        fmt::format("'{}' cannot be used: it gives {} rows to learn from, {} to test and {} "
+                    "features, where the published one gives {}, {} and {}.",
+                    path.string(), set.train.rows(), set.test.rows(), set.train.features,
+                    expected.train, expected.test, expected.features));
   }
-  throw DataError(
-      fmt::format("'{}' cannot be used: it gives {} rows to learn from, {} to test and {} "
-                  "features, where the published one gives {}, {} and {}.",
-                  path.string(), set.train.rows(), set.test.rows(), set.train.features,
-                  expected.train, expected.test, expected.features));
-}
-
-RegressionSet load_compas(const fs::path& folder) {
-  const fs::path path = find_data_file("compas", "compas-scores-two-years.csv", folder);
-  CsvReader in(open_maybe_packed(path), path.string());
-  RowsRead read;
-  RegressionTable table = compas_table(in, read);
-  check_read(path, read.train, kCompas.read_train);
-  RegressionSet set = prepare("compas", std::move(table));
-  check_set(set, path, kCompas);
   return set;
 }
 
-RegressionSet load_adult(const fs::path& folder) {
+CsvReader open_csv(const fs::path& path) {
+  return CsvReader(open_maybe_packed(path), path.string());
+}
+
+RegressionSet load_compas(const fs::path& folder, const RegressionOptions&) {
+  const fs::path path = find_data_file("compas", "compas-scores-two-years.csv", folder);
+  CsvReader in = open_csv(path);
+  RowsRead read;
+  RegressionTable table = compas_table(in, read);
+  check_read(path, read.train, kCompas.read_train);
+  return checked(prepare("compas", std::move(table)), path, kCompas);
+}
+
+RegressionSet load_adult(const fs::path& folder, const RegressionOptions&) {
   const fs::path train_path = find_data_file("adult", "adult.data", folder);
   const fs::path test_path = find_data_file("adult", "adult.test", folder);
-  CsvReader train(open_maybe_packed(train_path), train_path.string());
-  CsvReader test(open_maybe_packed(test_path), test_path.string());
+  CsvReader train = open_csv(train_path), test = open_csv(test_path);
   RowsRead read;
   RegressionTable table = adult_table(train, test, read);
   check_read(train_path, read.train, kAdult.read_train);
   check_read(test_path, read.test, kAdult.read_test);
-  RegressionSet set = prepare("adult", std::move(table));
-  check_set(set, train_path, kAdult);
-  return set;
+  return checked(prepare("adult", std::move(table)), train_path, kAdult);
 }
 
-RegressionSet load_news(const fs::path& folder) {
+RegressionSet load_news(const fs::path& folder, const RegressionOptions&) {
   const auto whole = look_for_data_file("news", "OnlineNewsPopularity.csv", folder);
   const fs::path path =
       whole ? *whole : find_data_file("news", "OnlineNewsPopularity_subset.csv", folder);
-  CsvReader in(open_maybe_packed(path), path.string());
+  CsvReader in = open_csv(path);
   RowsRead read;
   RegressionTable table = news_table(in, read);
   if (whole || read.train > kNews.read_train) check_read(path, read.train, kNews.read_train);
   RegressionSet set = prepare("news", std::move(table));
-  if (whole) check_set(set, path, kNews);
+  if (whole) return checked(std::move(set), path, kNews);
   if (read.train < kNews.read_train) {
     set.notes.push_back(fmt::format("A subset of the data set news: {} of its {} rows.", read.train,
                                     kNews.read_train));
@@ -88,42 +87,43 @@ RegressionSet load_news(const fs::path& folder) {
   return set;
 }
 
+// The rows of train, then those of all tests, by name.
+template <class Open>
+void add_blog(const std::string& train_name, std::vector<std::string> tests, Open open,
+              BlogTable& table) {
+  CsvReader train = open(train_name);
+  table.add_train(train);
+  std::sort(tests.begin(), tests.end());
+  for (const std::string& name : tests) {
+    CsvReader test = open(name);
+    table.add_test(test);
+  }
+}
+
 void add_blog_archive(const fs::path& path, BlogTable& table) {
   const ZipReader zip(std::make_shared<const InputFile>(path));
-  const auto content = [&](const std::string& member) {
-    return CsvReader(zip.open(member), fmt::format("{}, {}", path.string(), member));
-  };
-  CsvReader train = content("blogData_train.csv");
-  table.add_train(train);
   std::vector<std::string> tests;
   for (const ZipMember& member : zip.members()) {
     if (member.name.starts_with("blogData_test-")) tests.push_back(member.name);
   }
-  std::sort(tests.begin(), tests.end());
-  for (const std::string& member : tests) {
-    CsvReader test = content(member);
-    table.add_test(test);
-  }
+  const auto open = [&](const std::string& member) {
+    return CsvReader(zip.open(member), fmt::format("{}, {}", path.string(), member));
+  };
+  add_blog("blogData_train.csv", std::move(tests), open, table);
 }
 
-void add_blog_files(const fs::path& train_path, BlogTable& table) {
-  CsvReader train(open_maybe_packed(train_path), train_path.string());
-  table.add_train(train);
-  std::vector<fs::path> tests;
+void add_blog_files(const fs::path& train, BlogTable& table) {
+  std::vector<std::string> tests;
   std::error_code ignored;  // a folder that cannot be listed: the rows to test are missing
-  for (const auto& entry : fs::directory_iterator(train_path.parent_path(), ignored)) {
+  for (const auto& entry : fs::directory_iterator(train.parent_path(), ignored)) {
     if (entry.path().filename().string().starts_with("blogData_test-")) {
-      tests.push_back(entry.path());
+      tests.push_back(entry.path().string());
     }
   }
-  std::sort(tests.begin(), tests.end());
-  for (const fs::path& path : tests) {
-    CsvReader test(open_maybe_packed(path), path.string());
-    table.add_test(test);
-  }
+  add_blog(train.string(), std::move(tests), open_csv, table);
 }
 
-RegressionSet load_blog(const fs::path& folder, bool wrapped_target) {
+RegressionSet load_blog(const fs::path& folder, const RegressionOptions& options) {
   const auto archive = look_for_data_file("blog", "BlogFeedback.zip", folder);
   const fs::path path = archive ? *archive : find_data_file("blog", "blogData_train.csv", folder);
   BlogTable rows;
@@ -131,9 +131,10 @@ RegressionSet load_blog(const fs::path& folder, bool wrapped_target) {
   const RowsRead read = rows.read();
   check_read(path, read.train, kBlog.read_train);
   check_read(path.parent_path() / "blogData_test-*.csv", read.test, kBlog.read_test);
-  RegressionSet set = prepare("blog", rows.finish(wrapped_target));
-  check_set(set, path, wrapped_target ? kBlogWrapped : kBlog);
-  if (wrapped_target) set.notes.push_back("The target of the data set blog is taken modulo 256.");
+  RegressionSet set = checked(prepare("blog", rows.finish(options.wrapped_target)), path,
+                              options.wrapped_target ? kBlogWrapped : kBlog);
+  if (options.wrapped_target)
+    set.notes.push_back("The target of the data set blog is taken modulo 256.");
   return set;
 }
 
@@ -146,10 +147,12 @@ const std::vector<std::string>& regression_set_names() {
 
 RegressionSet load_regression_set(const std::string& name, const fs::path& folder,
                                   const RegressionOptions& options) {
-  if (name == "compas") return load_compas(folder);
-  if (name == "news") return load_news(folder);
-  if (name == "adult") return load_adult(folder);
-  if (name == "blog") return load_blog(folder, options.wrapped_target);
+  using Load = RegressionSet (*)(const fs::path&, const RegressionOptions&);
+  constexpr std::pair<const char*, Load> loaders[] = {
+      {"compas", load_compas}, {"news", load_news}, {"adult", load_adult}, {"blog", load_blog}};
+  for (const auto& [set, load] : loaders) {
+    if (name == set) return load(folder, options);
+  }
   throw UsageError(fmt::format("there is no table '{}' to fit a network to; known are {}", name,
                                fmt::join(regression_set_names(), ", ")));
 }

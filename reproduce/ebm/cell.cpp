@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "io/bytes/byte_file.hpp"
-#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/data/image_sets.hpp"
 #include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn.hpp"

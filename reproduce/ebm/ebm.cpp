@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/data/image_sets.hpp"
 #include "reproduce/ebm/cell.hpp"
 #include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reproduce/text/cell.hpp"
-#include "reproduce/text/paper.hpp"
+#include "reproduce/text/measures.hpp"
 
 namespace saltus::reproduce::text {
 

@@ -8,7 +8,6 @@
 #include "reproduce/text/cell.hpp"
 #include "reproduce/text/measures.hpp"
 #include "reproduce/text/page.hpp"
-#include "reproduce/text/paper.hpp"
 
 namespace saltus::reproduce {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reproduce/data/ebm_images.hpp"
+#include "reproduce/data/image_sets.hpp"
 #include "reproduce/ebm/cell.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn/adam.hpp"

@@ -9,7 +9,7 @@
 #include "io/test_files.hpp"
 #include "mat_writer.hpp"
 #include "real_data.hpp"
-#include "reproduce/data/mat_images.hpp"
+#include "reproduce/data/mat_file.hpp"
 
 namespace saltus {
 namespace {

@@ -1,5 +1,5 @@
 // Which rows and columns of the published tables are used, on small files of their layout.
-#include "reproduce/data/published_tables.hpp"
+#include "reproduce/data/regression_table.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

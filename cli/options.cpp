@@ -1,0 +1,172 @@
+#include "cli/options.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "saltus/core/error.hpp"
+
+namespace saltus::cli {
+namespace {
+
+bool is_script(const std::string& model) {
+  const std::filesystem::path ending = std::filesystem::path(model).extension();
+  return ending == ".pt" || ending == ".pth";
+}
+
+// A script says nothing about its states; the model file that does.
+std::string script_text(const ModelRequest& r) {
+  const bool leveled = r.domain == "ordered" || r.domain == "categorical";
+  if (r.domain.empty() || r.dim == 0 || (leveled && r.levels == 0)) {
+    throw UsageError(
+        r.model +
+        " is a script: say what its states are, with --dim N and --domain binary, --domain spin, "
+        "--domain ordered --levels S or --domain categorical --levels S");
+  }
+  if (!leveled && r.levels != 0) {
+    throw UsageError("--levels has no place beside --domain " + r.domain +
+                     ", which has two levels");
+  }
+  nlohmann::ordered_json model = {
+      {"model", "torch"}, {"script", r.model}, {"domain", r.domain}, {"dim", r.dim}};
+  if (leveled) model["levels"] = r.levels;
+  return model.dump();
+}
+
+}  // namespace
+
+CLI::Validator finite_number(double least) {
+  return CLI::Validator(
+      [least](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc{} && end == text.data() + text.size();
+        const bool good = whole && std::isfinite(value) && value >= least;
+        return good ? "" : "'" + text + "' is not a number that is possible here";
+      },
+      "NUMBER");
+}
+
+void add_seed(CLI::App& command, std::string& seed) {
+  add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1");
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
+  }
+  return seed;
+}
+
+void add_threads(CLI::App& command, int& threads, const char* never) {
+  command
+      .add_option(
+          "--threads", threads,
+          std::string("Threads (default: all cores)") + (*never ? "; never changes " : "") + never)
+      ->check(CLI::Range(1, 4096));
+}
+
+void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more) {
+  command.add_option("--set", set, std::string("Sampler parameter KEY=VALUE, repeatable") + more)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+Settings parse_settings(const std::vector<std::string>& list) {
+  Settings settings;
+  for (const std::string& text : list) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      throw UsageError("--set " + text + ": expected KEY=VALUE");
+    }
+    if (!settings.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      throw UsageError("--set " + text + ": the parameter is given twice");
+    }
+  }
+  return settings;
+}
+
+void add_data_folder(CLI::App& command, std::string& folder) {
+  command.add_option("--data", folder, "Folder of data sets (default: $SALTUS_DATA)")
+      ->type_name("DIR");
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+bool was_given(const CLI::App& command, const char* option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  return found && found->count() > 0;
+}
+
+void refuse_settled(const CLI::App& command, std::initializer_list<const char*> options,
+                    const std::string& where) {
+  for (const char* option : options) {
+    if (was_given(command, option)) {
+      throw UsageError(std::string(option) + " is settled by the checkpoint " + where +
+                       ": leave it out");
+    }
+  }
+}
+
+ModelOptions ModelRequest::options() const {
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts};
+  if (!precision.empty()) chosen.device.precision = parse_precision(precision);
+  return chosen;
+}
+
+void add_model_options(CLI::App& command, ModelRequest& r) {
+  add_default(command, "MODEL", r.model, "Model file, built-in name, or script FILE.pt");
+  command.add_option("--domain", r.domain, "States of a script")
+      ->type_name("")
+      ->check(CLI::IsMember({"binary", "spin", "ordered", "categorical"}));
+  command.add_option("--dim", r.dim, "Coordinates of a script's states")
+      ->check(CLI::Range(1, 100'000'000));
+  command.add_option("--levels", r.levels, "Levels of each coordinate, ordered or categorical")
+      ->check(CLI::Range(2, Domain::kMaxLevels));
+  add_default(command, "--device", r.device, "Where the model is computed")->type_name("cpu|cuda");
+  command.add_option("--precision", r.precision, "Of a network on a GPU (default: by model)")
+      ->type_name("single|tf32|half");
+  command.add_flag("--no-scripts", r.no_scripts,
+                   "Refuse models that run a TorchScript file: such a file is a program");
+}
+
+Model load_model(const ModelRequest& r) {
+  const ModelOptions options = r.options();
+  if (is_script(r.model)) return parse_model(script_text(r), r.model, {}, options);
+  if (!r.domain.empty() || r.dim != 0 || r.levels != 0) {
+    throw UsageError("--domain, --dim and --levels describe a script (FILE.pt); " + r.model +
+                     " describes itself");
+  }
+  return load_model(r.model, options);
+}
+
+void RunControl::add_options(CLI::App& command, const Texts& texts) {
+  command.add_flag("--json", json, "Print the summary as JSON, and nothing else");
+  command.add_option("--checkpoint", checkpoint, texts.checkpoint)->type_name("FILE");
+  add_default(command, "--checkpoint-every", checkpoint_every, "Seconds between checkpoints",
+              finite_number(0));
+  command.add_option("--resume", resume, texts.resume)->type_name("FILE");
+  command.add_flag("--overwrite", overwrite,
+                   "Replace the checkpoint of an earlier run that is in --checkpoint FILE");
+  command.add_option("--time", time_limit, texts.time)
+      ->type_name("SECONDS")
+      ->check(finite_number(1e-9));
+}
+
+void RunControl::claim_files() {
+  if (checkpoint.empty()) checkpoint = resume;
+  files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,87 @@
+// Options that several subcommands share: the model, numbers with their limits, sampler parameters,
+// and how a long command saves itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/run_files.hpp"
+#include "saltus/io/model_file.hpp"
+#include "saltus/run/pacer.hpp"
+#include "saltus/sampler/registry.hpp"
+
+namespace saltus::cli {
+
+// A finite number that is not below `least`; CLI11's own ranges let NaN pass.
+CLI::Validator finite_number(double least);
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
+inline CLI::Range steps_from(std::int64_t least) {
+  return CLI::Range(least, kMostSteps);
+}
+
+// An option whose default help shows.
+template <class T>
+CLI::Option* add_default(CLI::App& command, const char* name, T& value, const std::string& text) {
+  return command.add_option(name, value, text)->capture_default_str();
+}
+template <class T>
+CLI::Option* add_default(CLI::App& command, const char* name, T& value, const std::string& text,
+                         const CLI::Validator& check) {
+  return add_default(command, name, value, text)->check(check);
+}
+
+// --seed, as a text for parse_seed, which throws UsageError.
+void add_seed(CLI::App& command, std::string& seed);
+std::uint64_t parse_seed(const std::string& text);
+// --threads; `never` is what their number does not change.
+void add_threads(CLI::App& command, int& threads, const char* never);
+// --set; `more` is said of its texts, which parse_settings takes. It throws UsageError.
+void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more = "");
+Settings parse_settings(const std::vector<std::string>& list);
+void add_data_folder(CLI::App& command, std::string& folder);
+// The parts of "a,b,c", one at least.
+std::vector<std::string> split_list(const std::string& text);
+
+bool was_given(const CLI::App& command, const char* option);
+
+// Throws UsageError where one of the options was given, which the checkpoint `where` settles.
+void refuse_settled(const CLI::App& command, std::initializer_list<const char*> options,
+                    const std::string& where);
+
+// Which model a subcommand works on, and where it is computed.
+struct ModelRequest {
+  std::string model = "ising-lattice";  // file or name
+  std::string domain;                   // of a script
+  int dim = 0, levels = 0;
+  std::string device = "cpu", precision;
+  bool no_scripts = false;
+
+  ModelOptions options() const;  // throws UsageError
+};
+
+void add_model_options(CLI::App& command, ModelRequest& request);
+
+// Throws UsageError, FileError, DataError.
+Model load_model(const ModelRequest& request);
+
+// How a long command saves itself, goes on and stops: options that do not determine the draws or
+// the model.
+struct RunControl : Saving {
+  bool json = false;
+  std::shared_ptr<RunFiles> files;  // locks them
+
+  struct Texts {
+    const char *checkpoint, *resume, *time;
+  };
+  void add_options(CLI::App& command, const Texts& texts);
+
+  // Locks the files; call it before reading a checkpoint. A resumed command saves where it was
+  // saved before, unless --checkpoint names another file.
+  void claim_files();
+};
+
+}  // namespace saltus::cli
