@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "saltus/core/error.hpp"
@@ -57,14 +58,20 @@ class FakeChains final : public DeviceChains {
     std::copy_n(tile_.logp, logp.size(), logp.data());
   }
 
-  void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
+  void advance(const Sampler& sampler, const Law& law, std::uint64_t step, std::uint64_t steps,
                StepObserver& observer) override {
     if (!tile_.logp_current) throw UsageError("not evaluated");
     tile_.step = step;
-    make_own(sampler, target_);
+    std::optional<Tempered> tempered;
+    if (law.beta < 1) {
+      tempered.emplace(target_, *law.base).set_beta(law.beta);
+      tempered->evaluate(work_.at(step), tile_.x, tile_.logp, tile_.score);
+    }
+    const Target& target = tempered ? *tempered : target_;
+    make_own(sampler, target);
     for (std::uint64_t k = 0; k < steps; ++k) {
       work_.want_logp = true;
-      sampler.step(target_, tile_, work_, info_);
+      sampler.step(target, tile_, work_, info_);
       Tile told = tile_;
       told.score = {};
       if (!observer.wants_states(k)) told.x.data = nullptr;
@@ -72,6 +79,7 @@ class FakeChains final : public DeviceChains {
       observer.after_step(told, info_, k);
     }
     log_.steps += steps;
+    if (tempered) target_.evaluate(work_.at(tile_.step), tile_.x, tile_.logp, tile_.score);
   }
 
   // As an ensemble does it.

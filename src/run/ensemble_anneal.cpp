@@ -14,7 +14,6 @@ double Ensemble::beta(int group) const {
 void Ensemble::set_beta(int group, double beta) {
   Group& g = *groups_[index(group)];
   if (!g.law.base) throw UsageError("chains without a base stay at beta = 1");
-  leave_device(g);
   g.law.beta = beta;
   for (std::size_t t = g.first_tile; t < g.first_tile + g.tiles; ++t) {
     Storage& storage = *tiles_[t];

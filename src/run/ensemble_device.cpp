@@ -22,7 +22,7 @@ bool Ensemble::on_device(const Group& group) const {
 }
 
 bool Ensemble::device_serves(const Group& group, const Sampler& sampler) const {
-  return on_device(group) && group.law.beta == 1 && group.device->serves(sampler);
+  return on_device(group) && group.device->serves(sampler);
 }
 
 // Values computed here, if any, are then taken to be out of date.
@@ -72,7 +72,7 @@ void Ensemble::advance_on_device(Group& group, const Sampler& sampler, std::uint
   group.cache_owner.clear();
   group.accumulates_rounding = false;
   Shifted shifted(observer, group.first_slot);
-  group.device->advance(sampler, step_, steps, shifted);
+  group.device->advance(sampler, {group.law.base.get(), group.law.beta}, step_, steps, shifted);
 }
 
 // Before steps here, which leave the device behind.

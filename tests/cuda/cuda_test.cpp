@@ -98,11 +98,12 @@ class Watch final : public StepObserver {
       const std::size_t chain = tile.first_slot + static_cast<std::uint32_t>(r);
       states[chain].insert(states[chain].end(), tile.x[r], tile.x[r] + tile.x.cols);
       acceptance[chain] += info[static_cast<std::size_t>(r)].acceptance;
+      if (last_step == 0) first_logp.resize(states.size()), first_logp[chain] = tile.logp[r];
     }
     last_step = tile.step;
   }
   std::vector<std::vector<Symbol>> states;
-  std::vector<double> acceptance;
+  std::vector<double> acceptance, first_logp;
   std::uint64_t last_step = 0;
 };
 
@@ -117,43 +118,62 @@ Mean mean_of(const std::vector<double>& values) {
   return m;
 }
 
+// Coordinates of uneven probabilities.
+std::shared_ptr<const Independent> uneven_base(const Domain& domain) {
+  std::vector<double> upper;
+  for (int i = 0; i < domain.dim(); ++i) upper.push_back(0.2 + 0.6 * i / domain.dim());
+  return std::make_shared<const Independent>(Independent::bernoulli(domain, upper));
+}
+
+// How many steps each chain's states are the same, in increasing order.
+std::vector<int> steps_together(const Watch& a, const Watch& b, int dim) {
+  std::vector<int> together;
+  for (std::size_t c = 0; c < a.states.size(); ++c) {
+    EXPECT_EQ(a.states[c].size(), b.states[c].size());
+    const auto parting = std::mismatch(a.states[c].begin(), a.states[c].end(), b.states[c].begin());
+    together.push_back(static_cast<int>((parting.first - a.states[c].begin()) / dim));
+  }
+  std::sort(together.begin(), together.end());
+  return together;
+}
+
 // The same random numbers: chains part only where rounding decides.
 TEST_F(CudaSteps, FollowTheHostUntilRoundingDecides) {
   constexpr int kChains = 32, kSteps = 2000, kDim = 196, kTogether = 200;
   const Rbm rbm = random_rbm(kDim, 64, 0.3);
   const auto device = cuda::on_device(rbm);
+  const auto base = uneven_base(rbm.domain());
   const std::vector<std::pair<std::string, Settings>> samplers = {{"dmala", {{"step_size", "0.2"}}},
                                                                   {"dula", {{"step_size", "0.1"}}},
                                                                   {"gwg", {}},
                                                                   {"gibbs", {}}};
   for (const auto& [name, settings] : samplers) {
-    SCOPED_TRACE(name);
-    std::vector<Watch> watched;
-    for (const Target* target : std::initializer_list<const Target*>{&rbm, device.get()}) {
-      Ensemble ensemble(*target, kChains, 0, 0, 21);
-      ensemble.start_random();
-      ensemble.evaluate();
-      Watch& watch = watched.emplace_back(kChains);
-      ensemble.advance(*make_sampler(name, *target, settings), kSteps, watch);
-      EXPECT_EQ(ensemble.step(), std::uint64_t{kSteps});
-      EXPECT_EQ(watch.last_step, std::uint64_t{kSteps});
+    for (const double beta : {0.3, 0.7, 1.0}) {
+      SCOPED_TRACE(name + " at " + std::to_string(beta));
+      std::vector<Watch> watched;
+      for (const Target* target : std::initializer_list<const Target*>{&rbm, device.get()}) {
+        Ensemble ensemble({{target, kChains, base, beta}}, {21});
+        ensemble.start_random();
+        ensemble.evaluate();
+        Watch& watch = watched.emplace_back(kChains);
+        ensemble.advance(*make_sampler(name, *target, settings), kSteps, watch);
+        EXPECT_EQ(ensemble.step(), std::uint64_t{kSteps});
+        EXPECT_EQ(watch.last_step, std::uint64_t{kSteps});
+      }
+      const std::vector<int> together = steps_together(watched[0], watched[1], kDim);
+      const Mean here = mean_of(watched[0].acceptance), there = mean_of(watched[1].acceptance);
+      std::cout << name << " at beta " << beta << ": steps until host and GPU part: first chain "
+                << together.front() << ", median " << together[kChains / 2] << ", last "
+                << together.back() << "; acceptance " << here.mean / kSteps << " and "
+                << there.mean / kSteps << "\n";
+      EXPECT_GE(together[kChains / 2], kTogether);
+      EXPECT_LE(std::abs(here.mean - there.mean),
+                4 * std::sqrt(here.variance + there.variance) + 1e-9 * kSteps);
+      // log p is that of the tempered law, as long as the states are the same.
+      for (std::size_t c = 0; c < kChains; ++c) {
+        EXPECT_NEAR(watched[0].first_logp[c], watched[1].first_logp[c], kLogpError);
+      }
     }
-    std::vector<int> together;
-    for (std::size_t c = 0; c < kChains; ++c) {
-      const auto& here = watched[0].states[c];
-      const auto& there = watched[1].states[c];
-      ASSERT_EQ(here.size(), there.size());
-      const auto parting = std::mismatch(here.begin(), here.end(), there.begin());
-      together.push_back(static_cast<int>((parting.first - here.begin()) / kDim));
-    }
-    std::sort(together.begin(), together.end());
-    const Mean here = mean_of(watched[0].acceptance), there = mean_of(watched[1].acceptance);
-    std::cout << name << ": steps until host and GPU part: first chain " << together.front()
-              << ", median " << together[kChains / 2] << ", last " << together.back()
-              << "; acceptance " << here.mean / kSteps << " and " << there.mean / kSteps << "\n";
-    EXPECT_GE(together[kChains / 2], kTogether);
-    EXPECT_LE(std::abs(here.mean - there.mean),
-              4 * std::sqrt(here.variance + there.variance) + 1e-9 * kSteps);
   }
 }
 
@@ -197,28 +217,34 @@ double chi_square_limit(double degrees) {
   return degrees * std::pow(1 - v + 4.753 * std::sqrt(v), 3);
 }
 
-// Independent chains, each after many steps: their states are draws from the model.
-TEST_F(CudaSteps, LeadToTheModel) {
+// Independent chains, each after many steps: their states are draws from the model, or from a law
+// between it and the base.
+TEST_F(CudaSteps, LeadToTheModelAtEveryBeta) {
   constexpr int kChains = 20000;
   const Rbm rbm = random_rbm(5, 3, 1.5);
   const auto target = cuda::on_device(rbm);
-  const StateTable table(rbm);
-  for (const auto& [name, settings] : kServed) {
-    if (name == "dula") continue;
-    SCOPED_TRACE(text(name, settings));
-    Ensemble ensemble(*target, kChains, 0, 1, 4);
-    ensemble.start_random();
-    ensemble.evaluate();
-    NoWatch none;
-    ensemble.advance(*make_sampler(name, *target, settings), 301, none);
-    std::vector<double> counts(table.size());
-    for (int c = 0; c < kChains; ++c) ++counts[table.index(ensemble.state(c))];
-    double chi_square = 0;
-    for (std::size_t s = 0; s < table.size(); ++s) {
-      const double expected = table.probability()[s] * kChains;
-      chi_square += (counts[s] - expected) * (counts[s] - expected) / expected;
+  const auto base = uneven_base(rbm.domain());
+  Tempered law(rbm, base);
+  for (const double beta : {0.3, 0.7, 1.0}) {
+    law.set_beta(beta);
+    const StateTable table(law);
+    for (const auto& [name, settings] : kServed) {
+      if (name == "dula") continue;
+      SCOPED_TRACE(text(name, settings) + " at " + std::to_string(beta));
+      Ensemble ensemble({{target.get(), kChains, base, beta}}, {4, 1});
+      ensemble.start_random();
+      ensemble.evaluate();
+      NoWatch none;
+      ensemble.advance(*make_sampler(name, *target, settings), 301, none);
+      std::vector<double> counts(table.size());
+      for (int c = 0; c < kChains; ++c) ++counts[table.index(ensemble.state(c))];
+      double chi_square = 0;
+      for (std::size_t s = 0; s < table.size(); ++s) {
+        const double expected = table.probability()[s] * kChains;
+        chi_square += (counts[s] - expected) * (counts[s] - expected) / expected;
+      }
+      EXPECT_LT(chi_square, chi_square_limit(static_cast<double>(table.size()) - 1));
     }
-    EXPECT_LT(chi_square, chi_square_limit(static_cast<double>(table.size()) - 1));
   }
 }
 
@@ -317,7 +343,7 @@ std::vector<std::vector<Symbol>> some_steps(cuda::CudaChains& chains,
   std::vector<double> logp(static_cast<std::size_t>(start.view().rows));
   chains.put_states(start.view());
   chains.evaluate(step, logp);
-  chains.advance(sampler, step, steps, watch);
+  chains.advance(sampler, {}, step, steps, watch);
   return watch.states;
 }
 
@@ -347,26 +373,29 @@ TEST_F(CudaRun, ChangesTheStepSizeWithoutAnotherGraph) {
   EXPECT_EQ(some_steps(first, start, *small, 100, 21), steps_small);
 }
 
-// Many steps in few blocks and many blocks of few steps are the same.
+// Many steps in few blocks and many blocks of few steps are the same, at every beta.
 TEST_F(CudaRun, DoesNotDependOnTheBlocks) {
   const Rbm rbm = random_rbm(300, 12, 0.2);
   const auto target = cuda::on_device(rbm);
+  const auto base = uneven_base(rbm.domain());
   for (const auto& [name, settings] : kServed) {
-    SCOPED_TRACE(text(name, settings));
-    const auto sampler = make_sampler(name, *target, settings);
-    std::vector<std::vector<Symbol>> states[2];
-    for (int small : {0, 1}) {
-      Ensemble ensemble(*target, 64, 0, 1, 77);
-      ensemble.start_random();
-      ensemble.evaluate();
-      Watch watch(64);
-      // 64 chains of 300 coordinates: about 300 steps fit into a block.
-      for (int done = 0; done < 1100; done += small ? 11 : 1100) {
-        ensemble.advance(*sampler, small ? 11 : 1100, watch);
+    for (const double beta : {0.6, 1.0}) {
+      SCOPED_TRACE(text(name, settings) + " at " + std::to_string(beta));
+      const auto sampler = make_sampler(name, *target, settings);
+      std::vector<std::vector<Symbol>> states[2];
+      for (int small : {0, 1}) {
+        Ensemble ensemble({{target.get(), 64, base, beta}}, {77, 1});
+        ensemble.start_random();
+        ensemble.evaluate();
+        Watch watch(64);
+        // 64 chains of 300 coordinates: about 300 steps fit into a block.
+        for (int done = 0; done < 1100; done += small ? 11 : 1100) {
+          ensemble.advance(*sampler, small ? 11 : 1100, watch);
+        }
+        states[small] = watch.states;
       }
-      states[small] = watch.states;
+      EXPECT_EQ(states[0], states[1]);
     }
-    EXPECT_EQ(states[0], states[1]);
   }
 }
 

@@ -161,7 +161,9 @@ struct Arrays {
   void step(const std::string& sampler, const Control& k, int o) {
     if (sampler == "dula") {
       const bool last = o % 2 == 0;  // recorded at once, or after the evaluation
-      each([&](const auto& t, int r) { move_langevin(t, view, k, o, r, last); });
+      each([&](const auto& t, int r) {
+        last ? move_langevin<true>(t, view, k, o, r) : move_langevin<false>(t, view, k, o, r);
+      });
       evaluate(x, logp, &score);
       if (!last) each([&](const auto& t, int r) { record_langevin(t, view, k, o, r); });
     } else if (sampler == "dmala") {
@@ -199,17 +201,27 @@ Control control_for(const Sampler& sampler, std::uint64_t step) {
   control.seed = kSeed;
   control.step = step;
   control.first_chain = 7;
-  if (const auto* dlp = dynamic_cast<const Dlp*>(&sampler)) {
-    control.penalty = dlp->penalty().data();
-    control.uniform_penalty = dlp->penalty().size() == 1;
-  }
+  const std::span<const float> penalty = serve(sampler).penalty;
+  control.penalty = penalty.data();
+  control.uniform_penalty = penalty.size() == 1;
   return control;
 }
 
-std::vector<std::int32_t> sites_for(const Sampler& sampler, const Domain& domain,
-                                    std::uint64_t step, std::uint64_t steps) {
-  const auto* gibbs = dynamic_cast<const Gibbs*>(&sampler);
-  return gibbs ? sites_of(*gibbs, domain, kSeed, step, steps) : std::vector<std::int32_t>();
+// The way to the model from a base, of which `slope` must live on.
+void enter(const Independent& base, std::span<const double> betas, int steps_per_beta,
+           std::vector<double>& slope, Control& control) {
+  for (int i = 0; i < base.domain().dim(); ++i) {
+    slope.push_back(base.score(i, 0));
+    control.base_of_low += base.log_probability(i, 0);
+  }
+  control.betas = betas.data(), control.base_slope = slope.data();
+  control.steps_per_beta = steps_per_beta;
+}
+
+Independent uneven_base(const Domain& domain) {
+  std::vector<double> upper;
+  for (int i = 0; i < domain.dim(); ++i) upper.push_back(0.2 + 0.6 * i / domain.dim());
+  return Independent::bernoulli(domain, upper);
 }
 
 struct Case {
@@ -217,16 +229,17 @@ struct Case {
   Settings settings;
 };
 
-void compare(const Target& model, const Case& c, bool as_team) {
-  SCOPED_TRACE(model.name() + ", " + c.sampler + (as_team ? ", a team" : ""));
+void compare(const Target& model, const Case& c, bool as_team, double beta) {
+  SCOPED_TRACE(model.name() + ", " + c.sampler + (as_team ? ", a team" : "") + ", beta " +
+               std::to_string(beta));
   constexpr int kSteps = 200;
   constexpr std::uint64_t kFirst = (std::uint64_t{3} << 32) + 11;  // both words of the counter
   const FakeDeviceTarget target(model, "");
   const auto sampler = make_sampler(c.sampler, target, c.settings);
   const int dim = target.domain().dim();
 
-  Ensemble ensemble(target, kChains, kChains, 1, kSeed);
-  ensemble.count_chains_from(7);
+  const auto base = std::make_shared<const Independent>(uneven_base(target.domain()));
+  Ensemble ensemble({{&target, kChains, base, beta}}, {kSeed, 1, kChains, 7});
   ensemble.start_random();
   RowBuffer<Symbol> start(kChains, dim);
   for (int r = 0; r < kChains; ++r) std::copy_n(ensemble.state(r), dim, start.view()[r]);
@@ -238,7 +251,13 @@ void compare(const Target& model, const Case& c, bool as_team) {
   ensemble.advance(*sampler, kSteps, expected);
 
   Control control = control_for(*sampler, kFirst);
-  const std::vector<std::int32_t> sites = sites_for(*sampler, target.domain(), kFirst, kSteps);
+  const double betas[] = {beta, beta};
+  std::vector<double> slope;
+  if (beta < 1) {
+    enter(*base, betas, kSteps, slope, control);
+    arrays.each([&](const auto& t, int r) { start_way(t, arrays.view, control, 0, r); });
+  }
+  const auto sites = sites_of(serve(*sampler), target.domain(), kSeed, kFirst, kSteps);
   if (!sites.empty()) control.sites = sites.data();
   std::vector<StepInfo> info(std::size_t{kSteps} * kChains);
   std::vector<double> logp(info.size());
@@ -280,9 +299,43 @@ TEST(DeviceSteps, AreThoseOfTheSamplers) {
   const auto rbm = random_rbm(70, 9);
   const IsingLattice spins(3, 4, true, 0.3, 0.1);
   for (const Case& c : kCases) {
+    for (double beta : {0.3, 0.7, 1.0}) {
+      for (bool as_team : {false, true}) {
+        compare(*rbm, c, as_team, beta);
+        compare(spins, c, as_team, beta);
+      }
+    }
+  }
+}
+
+// Drawn ahead or summed anew, log p_0 has the same bits: no draw depends on where blocks end.
+TEST(DeviceSteps, KeepTheBaseAsAFunctionOfTheState) {
+  const auto rbm = random_rbm(70, 9);
+  const Independent base = uneven_base(rbm->domain());
+  const double betas[] = {0.5, 0.5};
+  for (const Case& c : kCases) {
     for (bool as_team : {false, true}) {
-      compare(*rbm, c, as_team);
-      compare(spins, c, as_team);
+      SCOPED_TRACE(c.sampler + (as_team ? ", a team" : ""));
+      const auto sampler = make_sampler(c.sampler, *rbm, c.settings);
+      Ensemble ensemble(*rbm, kChains, 0, 1, kSeed);
+      ensemble.start_random();
+      Arrays arrays(*rbm, as_team);
+      arrays.start(ensemble);
+      Control control = control_for(*sampler, 0);
+      std::vector<double> slope;
+      enter(base, betas, 60, slope, control);
+      const auto sites = sites_of(serve(*sampler), rbm->domain(), kSeed, 0, 60);
+      if (!sites.empty()) control.sites = sites.data();
+      const auto sum_anew = [&] {
+        arrays.each([&](const auto& t, int r) { start_way(t, arrays.view, control, 0, r); });
+      };
+      sum_anew();
+      const std::vector<double> first = arrays.base;
+      for (int k = 0; k < 60; ++k) arrays.step(c.sampler, control, k);
+      const std::vector<double> carried = arrays.base;
+      EXPECT_NE(carried, first);
+      sum_anew();
+      EXPECT_EQ(arrays.base, carried);
     }
   }
 }
@@ -317,9 +370,7 @@ TEST(DeviceSteps, AnnealAsOnTheHost) {
       SCOPED_TRACE(model->name() + ", " + c.sampler);
       const FakeDeviceTarget target(*model, "");
       const int dim = target.domain().dim();
-      std::vector<double> upper;
-      for (int i = 0; i < dim; ++i) upper.push_back(0.2 + 0.06 * i);
-      const Independent base = Independent::bernoulli(target.domain(), upper);
+      const Independent base = uneven_base(target.domain());
       const Tempered path(target, base);
       const auto sampler = make_sampler(c.sampler, path, c.settings);
       AnnealingPlan plan;
@@ -342,17 +393,12 @@ TEST(DeviceSteps, AnnealAsOnTheHost) {
       arrays.start(ensemble);
       Control control = control_for(*sampler, 0);
       control.first_chain = 0;
-      const std::vector<std::int32_t> sites = sites_for(*sampler, target.domain(), 0, 28 * 3);
+      const auto sites = sites_of(serve(*sampler), target.domain(), kSeed, 0, 28 * 3);
       if (!sites.empty()) control.sites = sites.data();
       std::vector<double> slope, weights(kChains), acceptance(kChains);
-      for (int i = 0; i < dim; ++i) {
-        slope.push_back(base.score(i, 0));
-        control.base_of_low += base.log_probability(i, 0);
-      }
-      control.betas = plan.betas.data(), control.base_slope = slope.data();
-      control.steps_per_beta = plan.steps_per_beta;
+      enter(base, plan.betas, plan.steps_per_beta, slope, control);
       control.log_weights = weights.data(), control.acceptance = acceptance.data();
-      for (int r = 0; r < kChains; ++r) start_way(HostTeam{}, arrays.view, control, r);
+      for (int r = 0; r < kChains; ++r) start_way(HostTeam{}, arrays.view, control, 0, r);
       for (int k = 0; k < 28 * 3; ++k) arrays.step(c.sampler, control, k);
       for (int r = 0; r < kChains; ++r) weigh(arrays.view, control, r, 28);
       double sum = 0;

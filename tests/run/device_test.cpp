@@ -198,5 +198,61 @@ TEST(DeviceTempered, LeavesTheDeviceWithBeta) {
   EXPECT_EQ(states[1], states[0]);
 }
 
+// What groups of chains at several temperatures do, one of which changes on the way.
+std::vector<std::vector<Symbol>> tempered_steps(const Target& target, bool save) {
+  const auto base = std::make_shared<const Independent>(Independent::uniform(target.domain()));
+  std::vector<ChainGroup> groups;
+  for (double beta : {0.3, 0.7, 1.0}) groups.push_back({&target, 3, base, beta});
+  auto ensemble = std::make_unique<Ensemble>(groups, EnsemblePlan{17, 1, 2});
+  ensemble->start_random();
+  ensemble->evaluate();
+  Watch watch(9);
+  for (const char* name : {"dmala", "gwg", "dmala", "dula"}) {
+    const Settings settings = name[0] == 'd' ? Settings{{"step_size", "0.3"}} : Settings{};
+    ensemble->advance(*make_sampler(name, target, settings), 7, watch);
+    ensemble->set_beta(1, ensemble->beta(1) / 2);
+    ensemble->advance(*make_sampler(name, target, settings), 7, watch);
+    if (!save) continue;
+    ByteWriter out;
+    ensemble->save(out);
+    ensemble = std::make_unique<Ensemble>(groups, EnsemblePlan{17, 1, 2});
+    ByteReader in(out.bytes());
+    ensemble->restore(in);
+    EXPECT_TRUE(in.empty());
+  }
+  return watch.states;
+}
+
+TEST(DeviceTempered, GroupsStayOnTheDeviceAtEveryBeta) {
+  const FakeDeviceTarget here(curved(), "");
+  const auto expected = tempered_steps(here, false);
+  for (const char* served : {"dmala", "gwg", "dula", "none of them"}) {
+    for (bool save : {false, true}) {
+      SCOPED_TRACE(std::string(served) + (save ? ", saved" : ""));
+      const FakeDeviceTarget there(curved(), served);
+      EXPECT_EQ(tempered_steps(there, save), expected);
+      const std::uint64_t times = served == std::string("dmala") ? 2 : served[0] != 'n';
+      EXPECT_EQ(there.log.steps, times * 14 * 3);  // of all three groups
+    }
+  }
+}
+
+TEST(DeviceTempered, ChangesBetaWithoutTheStates) {
+  const FakeDeviceTarget there(curved(), "dmala");
+  const auto base = std::make_shared<const Independent>(Independent::uniform(there.domain()));
+  Ensemble ensemble({{&there, 4, base, 0.5}}, {});
+  ensemble.start_random();
+  ensemble.evaluate();
+  Watch watch(4);
+  const auto dmala = make_sampler("dmala", there, {{"step_size", "0.3"}});
+  for (double beta : {0.2, 0.9, 1.0}) {
+    ensemble.advance(*dmala, 5, watch);
+    ensemble.set_beta(0, beta);
+  }
+  EXPECT_EQ(there.log.puts, 1);
+  EXPECT_EQ(there.log.gets, 0);
+  EXPECT_EQ(there.log.evaluations, 1);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -25,17 +25,23 @@ class DeviceChains {
   virtual void put_states(Rows<const Symbol> states) = 0;
   virtual void get_states(Rows<Symbol> states) const = 0;
 
-  // Computes logp (written to `logp`, one per chain) and score of all states, which stay on the
-  // device; by the mini-batch of this step, where the target has such. Must be called after
-  // put_states and after the target's parameters have changed.
+  // Computes the target's logp (written to `logp`, one per chain) and score of all states, which
+  // stay on the device; by the mini-batch of this step, where the target has such. Must be called
+  // after put_states and after the target's parameters have changed.
   virtual void evaluate(std::uint64_t step, std::span<double> logp) = 0;
 
+  // What the chains are at: p^beta p_0^(1 - beta), p being the target. Without a base, beta is 1.
+  struct Law {
+    const Independent* base = nullptr;
+    double beta = 1;
+  };
+
   // Steps `step`, ..., `step + steps - 1` of all chains, in the same law and with the same random
-  // numbers as Sampler::step. The observer is told of every step in turn, by the calling thread,
-  // with one tile on the host whose states and logp are there where it wants them; score and kept
-  // values are not.
-  virtual void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
-                       StepObserver& observer) = 0;
+  // numbers as Sampler::step on a Tempered target. The observer is told of every step in turn, by
+  // the calling thread, with one tile on the host whose states and logp are there where it wants
+  // them; score and kept values are not.
+  virtual void advance(const Sampler& sampler, const Law& law, std::uint64_t step,
+                       std::uint64_t steps, StepObserver& observer) = 0;
 
   // Moves along the path of Tempered distributions from `base` to the target: move k adds
   // (betas[k + 1] - betas[k]) (log p - log p_0)(x) to a chain's log weight, then makes

@@ -42,12 +42,12 @@ struct Control {
   int stride;                  //
   const std::int32_t* places;  // of each slot; -1: states are not wanted
 
-  // The way to the model; betas null: not on the way.
+  // The way to the model; betas null: not on the way. Chains that stay at one beta have it twice.
   const double* betas;
   const double* base_slope;
   double base_of_low;  // log p_0 of the state that is low everywhere
   int steps_per_beta;
-  double *log_weights, *acceptance;  // of each chain
+  double *log_weights, *acceptance;  // of each chain; null: not wanted
 
   SALTUS_BOTH std::uint32_t slot_of(int offset) const {
     return slot + static_cast<std::uint32_t>(offset);
@@ -63,6 +63,10 @@ struct Control {
     if (!betas) return {};
     return {base_slope, {betas[move_of(offset) + 1]}};
   }
+  // log p_0, given the sum of the slopes over the upper coordinates.
+  SALTUS_BOTH double log_base(const TwoLevels& levels, double slopes) const {
+    return base_of_low + levels.spacing() * slopes;
+  }
 };
 
 // Adds the weight of one move of beta.
@@ -76,7 +80,7 @@ inline SALTUS_BOTH void weigh(const ChainArrays& c, const Control& control, int 
 template <class Team>
 SALTUS_BOTH void weigh_before_step(const Team& team, const ChainArrays& c, const Control& control,
                                    int offset, int r) {
-  if (!control.betas || team.rank() != 0) return;
+  if (!control.log_weights || team.rank() != 0) return;
   if (control.slot_of(offset) % static_cast<std::uint32_t>(control.steps_per_beta) == 0) {
     weigh(c, control, r, control.move_of(offset));
   }
@@ -88,8 +92,8 @@ inline SALTUS_BOTH StepInfo tested(double log_ratio, double u, std::uint32_t pro
   return info;
 }
 
-// Of x, every member must have brought coordinates i = rank, rank + size, ... up to date itself, or
-// all of them before the team's last sum.
+// `logp` is at the step's beta. Of x, every member must have brought coordinates i = rank, rank +
+// size, ... up to date itself, or all of them before the team's last sum.
 template <class Team>
 SALTUS_BOTH void record(const Team& team, const ChainArrays& c, const Control& control, int offset,
                         int r, const StepInfo& info, double logp) {
@@ -111,11 +115,11 @@ SALTUS_BOTH void record(const Team& team, const ChainArrays& c, const Control& c
 // may write.
 struct Ends {
   double here, there;  // log p at the step's beta
-  double logp, y_logp;
+  double y_logp;
 };
 inline SALTUS_BOTH Ends ends_of(const ChainArrays& c, const OnTheWay& t, int r) {
   const double base = t.on() ? c.base[r] : 0, y_base = t.on() ? c.y_base[r] : 0;
-  return {t.logp(c.logp[r], base), t.logp(c.y_logp[r], y_base), c.logp[r], c.y_logp[r]};
+  return {t.logp(c.logp[r], base), t.logp(c.y_logp[r], y_base), c.y_logp[r]};
 }
 
 template <class Team>
@@ -131,7 +135,7 @@ SALTUS_BOTH void settle(const Team& team, const ChainArrays& c, const Control& c
       if (control.betas) c.base[r] = c.y_base[r];
     }
   }
-  record(team, c, control, offset, r, info, info.accepted ? ends.y_logp : ends.logp);
+  record(team, c, control, offset, r, info, info.accepted ? ends.there : ends.here);
 }
 
 inline SALTUS_BOTH FlipLaw flip_law(const ChainArrays& c, const Control& control, int offset) {
@@ -155,9 +159,7 @@ SALTUS_BOTH void propose_langevin(const Team& team, const ChainArrays& c, const 
   if (team.rank() != 0) return;
   c.log_q[r] = p.log_q;
   c.changes[r] = p.changes;
-  if (control.betas) {
-    c.y_base[r] = control.base_of_low + c.levels.spacing() * p.base_slope;
-  }
+  if (control.betas) c.y_base[r] = control.log_base(c.levels, p.base_slope);
 }
 
 template <class Team>
@@ -177,19 +179,21 @@ SALTUS_BOTH void accept_langevin(const Team& team, const ChainArrays& c, const C
 template <class Team>
 SALTUS_BOTH void record_langevin(const Team& team, const ChainArrays& c, const Control& control,
                                  int offset, int r) {
+  const OnTheWay way = control.way(offset);
   record(team, c, control, offset, r, {1.0, c.changes[r], c.changes[r], true, c.nonfinite[r] != 0},
-         c.logp[r]);
+         way.logp(c.logp[r], way.on() ? c.base[r] : 0));
 }
 
 // DULA, in place: needs the score. Where log p is to be recorded, record_langevin must follow after
 // the evaluation; otherwise `last` says that the step is over.
-template <class Team>
+template <bool last, class Team>
 SALTUS_BOTH void move_langevin(const Team& team, const ChainArrays& c, const Control& control,
-                               int offset, int r, bool last) {
+                               int offset, int r) {
   const FlipProposal p = propose_to(team, c, control, offset, r, c.x);
   if (team.rank() == 0) {
     c.changes[r] = p.changes;
     c.nonfinite[r] = !p.finite;
+    if (control.betas) c.base[r] = control.log_base(c.levels, p.base_slope);
   }
   if (!last) return;
   record(team, c, control, offset, r, {1.0, p.changes, p.changes, true, !p.finite}, NAN);
@@ -204,14 +208,12 @@ SALTUS_BOTH void flip_one(const Team& team, const ChainArrays& c, const Control&
   for (int i = team.rank(); i < c.levels.dim; i += team.size()) {
     y[i] = i == site ? c.levels.flipped(x[i]) : x[i];
   }
+  const double slopes =
+      control.betas ? sum_of_slopes(team, c.levels, control.base_slope, x, site) : 0;
   if (team.rank() != 0) return;
   c.site[r] = site;
   c.changes[r] = site >= 0;
-  if (!control.betas) return;
-  c.y_base[r] = c.base[r];
-  if (site < 0) return;
-  const double change = c.levels.spacing() * control.base_slope[site];
-  c.y_base[r] += c.levels.upper(x[site]) ? -change : change;
+  if (control.betas) c.y_base[r] = control.log_base(c.levels, slopes);
 }
 
 // Gibbs with gradients: needs log p and score.
@@ -282,18 +284,15 @@ SALTUS_BOTH void settle_gibbs(const Team& team, const ChainArrays& c, const Cont
     c.logp[r] = ends.y_logp;
     if (control.betas) c.base[r] = c.y_base[r];
   }
-  record(team, c, control, offset, r, info, chosen == 1 ? ends.y_logp : ends.logp);
+  record(team, c, control, offset, r, info, chosen == 1 ? ends.there : ends.here);
 }
 
 // log p_0 of the states.
 template <class Team>
-SALTUS_BOTH void start_way(const Team& team, const ChainArrays& c, const Control& control, int r) {
-  double sum[1] = {0};
-  for (int i = team.rank(); i < c.levels.dim; i += team.size()) {
-    if (c.levels.upper(c.x[c.row(r) + i])) sum[0] += control.base_slope[i];
-  }
-  team.sum(sum);
-  if (team.rank() == 0) c.base[r] = control.base_of_low + c.levels.spacing() * sum[0];
+SALTUS_BOTH void start_way(const Team& team, const ChainArrays& c, const Control& control,
+                           int /*offset*/, int r) {
+  const double slopes = sum_of_slopes(team, c.levels, control.base_slope, c.x + c.row(r), -1);
+  if (team.rank() == 0) c.base[r] = control.log_base(c.levels, slopes);
 }
 
 }  // namespace saltus::cuda

@@ -3,14 +3,6 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus::cuda {
-namespace {
-
-bool tests(Kernel kernel) {
-  return kernel == Kernel::dmala || kernel == Kernel::gwg;
-}
-
-}  // namespace
-
 TwoLevels two_levels(const Domain& domain) {
   if (!domain.two_level()) throw UsageError("chains on the GPU need coordinates with two levels");
   return {domain.dim(), static_cast<float>(domain.value(0)), static_cast<float>(domain.value(1))};
@@ -78,10 +70,9 @@ void CudaChains::evaluate(std::uint64_t step, std::span<double> logp) {
 }
 
 // What the kernel starts from and an earlier one left behind.
-void CudaChains::make_ready(Kernel kernel, std::uint64_t step) {
-  const bool logp = kernel != Kernel::dula, score = kernel != Kernel::gibbs;
-  if ((!logp || logp_current_) && (!score || score_current_)) return;
-  evaluate_states(step);
+void CudaChains::make_ready(const Kernel& kernel, std::uint64_t step) {
+  const bool ready = (kernel.in_place || logp_current_) && (!kernel.by_score || score_current_);
+  if (!ready) evaluate_states(step);
 }
 
 void CudaChains::evaluate_states(std::uint64_t step) {
@@ -94,37 +85,64 @@ void CudaChains::evaluate_states(std::uint64_t step) {
 
 // The sampler's parameters and the numbers of the steps. What changes from call to call goes to
 // where graphs look for it.
-Control CudaChains::control_for(const Sampler& sampler, std::uint64_t step, std::uint64_t steps) {
-  Control control{};
+Control CudaChains::control_for(const Served& served, Control control, std::uint64_t step,
+                                std::uint64_t steps) {
   control.seed = seed_;
   control.step = step;
   control.first_chain = first_chain_;
-  if (const auto* dlp = dynamic_cast<const Dlp*>(&sampler)) {
-    penalty_.put(stream(), dlp->penalty());
+  if (!served.penalty.empty()) {
+    penalty_.put(stream(), served.penalty);
     control.penalty = penalty_.data();
-    control.uniform_penalty = dlp->penalty().size() == 1;
+    control.uniform_penalty = served.penalty.size() == 1;
   }
-  if (const auto* gibbs = dynamic_cast<const Gibbs*>(&sampler)) {
-    const std::vector<std::int32_t> sites = sites_of(*gibbs, domain_, seed_, step, steps);
-    if (!sites.empty()) {
-      sites_.grow(sites.size());
-      sites_.put(stream(), sites);
-      control.sites = sites_.data();
-    }
+  const std::vector<std::int32_t> sites = sites_of(served, domain_, seed_, step, steps);
+  if (!sites.empty()) {
+    sites_.grow(sites.size());
+    sites_.put(stream(), sites);
+    control.sites = sites_.data();
   }
   return control;
 }
 
-void CudaChains::count(Kernel kernel, bool logp, std::uint64_t steps) {
-  const std::uint64_t all = steps * static_cast<std::uint64_t>(launch_.chains.chains);
-  if (logp) evaluations_.logp += all;
-  if (kernel != Kernel::gibbs) evaluations_.gradient += all;
+// Chains go to the way to the model: the base's law, and log p_0 of the states.
+Control CudaChains::enter(const Independent& base, std::span<const double> betas,
+                          int steps_per_beta) {
+  Control control{};
+  std::vector<double> slope;
+  for (int i = 0; i < domain_.dim(); ++i) {
+    slope.push_back(base.score(i, 0));
+    control.base_of_low += base.log_probability(i, 0);
+  }
+  betas_.grow(betas.size());
+  betas_.put(stream(), betas);
+  base_slope_.put(stream(), slope);
+  control.betas = betas_.data();
+  control.base_slope = base_slope_.data();
+  control.steps_per_beta = steps_per_beta;
+  control_.put(stream(), {&control, 1});
+  launch_.each_chain(Pass::start_way, 0);
+  return control;
 }
 
-void CudaChains::advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
-                         StepObserver& observer) {
-  const Kernel kernel = kernel_for(sampler);
+void CudaChains::count(const Kernel& kernel, bool logp, std::uint64_t steps) {
+  const std::uint64_t all = steps * static_cast<std::uint64_t>(launch_.chains.chains);
+  if (logp) evaluations_.logp += all;
+  if (kernel.by_score) evaluations_.gradient += all;
+}
+
+Served CudaChains::served(const Sampler& sampler) const {
+  const Served served = serve(sampler);
+  if (!served.kernel) throw UsageError("the GPU has no kernel for the sampler " + sampler.name());
+  return served;
+}
+
+void CudaChains::advance(const Sampler& sampler, const Law& law, std::uint64_t step,
+                         std::uint64_t steps, StepObserver& observer) {
+  const Served by = served(sampler);
+  const Kernel& kernel = *by.kernel;
   make_ready(kernel, step);
+  const double betas[] = {law.beta, law.beta};
+  const Control at = law.beta == 1 ? Control{} : enter(*law.base, betas, kForever);
   struct {
     const Records* records = nullptr;
     Tile tile;
@@ -135,13 +153,13 @@ void CudaChains::advance(const Sampler& sampler, std::uint64_t step, std::uint64
   for (std::uint64_t done = 0; done < steps;) {
     Records& records = records_[&records_[0] == before.records];
     const std::uint64_t planned = records.plan(stream(), observer, done, steps - done);
-    const bool logp = kernel != Kernel::dula || records.wants_logp();
-    Control control = control_for(sampler, step + done, planned);
+    const bool logp = !kernel.in_place || records.wants_logp();
+    Control control = control_for(by, at, step + done, planned);
     records.enter(control);
     enqueue(kernel, logp, control, planned);
     records.fetch(stream(), copies_);
     count(kernel, logp, planned);
-    logp_current_ = logp, score_current_ = kernel != Kernel::gibbs;
+    logp_current_ = logp, score_current_ = kernel.by_score;
     tell();
     before.records = &records;
     before.tile.first_chain = first_chain_;
@@ -154,45 +172,31 @@ void CudaChains::advance(const Sampler& sampler, std::uint64_t step, std::uint64
 // Move k is made before the first of its steps, by the kernel that proposes.
 void CudaChains::anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
                         const Annealed& out) {
-  const Kernel kernel = kernel_for(sampler);
-  if (!tests(kernel) && kernel != Kernel::gibbs) {
+  const Served by = served(sampler);
+  const Kernel& kernel = *by.kernel;
+  if (kernel.in_place) {
     throw UsageError(sampler.name() + " biases the estimate; use dmala, gwg or gibbs");
   }
   make_ready(kernel, step);
   const std::uint64_t moves = path.betas.size() - 1, with_steps = moves - path.stop_short;
   const std::uint64_t steps = with_steps * static_cast<std::uint64_t>(path.steps_per_beta);
-  const Control control = enter(path, out, control_for(sampler, step, steps));
-  control_.put(stream(), {&control, 1});
-  launch_.start_way();
+  Control control =
+      control_for(by, enter(*path.base, path.betas, path.steps_per_beta), step, steps);
+  log_weights_.put(stream(), out.log_weights);
+  acceptance_.put(stream(), out.acceptance);
+  control.log_weights = log_weights_.data();
+  control.acceptance = acceptance_.data();
   enqueue(kernel, true, control, steps);
   if (path.stop_short) launch_.weigh(static_cast<std::uint32_t>(moves - 1));
   count(kernel, true, steps);
-  if (steps > 0) score_current_ = kernel != Kernel::gibbs;
+  if (steps > 0) score_current_ = kernel.by_score;
   log_weights_.get(stream(), out.log_weights);
   acceptance_.get(stream(), out.acceptance);
   energy_->stream().wait();
 }
 
-Control CudaChains::enter(const Path& path, const Annealed& out, Control control) {
-  std::vector<double> slope;
-  for (int i = 0; i < domain_.dim(); ++i) {
-    slope.push_back(path.base->score(i, 0));
-    control.base_of_low += path.base->log_probability(i, 0);
-  }
-  betas_.grow(path.betas.size());
-  betas_.put(stream(), path.betas);
-  base_slope_.put(stream(), slope);
-  log_weights_.put(stream(), out.log_weights);
-  acceptance_.put(stream(), out.acceptance);
-  control.betas = betas_.data();
-  control.base_slope = base_slope_.data();
-  control.steps_per_beta = path.steps_per_beta;
-  control.log_weights = log_weights_.data();
-  control.acceptance = acceptance_.data();
-  return control;
-}
-
-void CudaChains::enqueue(Kernel kernel, bool logp, const Control& control, std::uint64_t steps) {
+void CudaChains::enqueue(const Kernel& kernel, bool logp, const Control& control,
+                         std::uint64_t steps) {
   const auto held = energy_->lock();
   control_.put(stream(), {&control, 1});
   for (; steps >= kGraphSteps; steps -= kGraphSteps) graph(kernel, logp, kGraphSteps).replay();
@@ -201,17 +205,17 @@ void CudaChains::enqueue(Kernel kernel, bool logp, const Control& control, std::
 
 // What is done for the first time, like loading code or choosing among algorithms, must not happen
 // while a graph is captured.
-Graph& CudaChains::graph(Kernel kernel, bool logp, int length) {
+Graph& CudaChains::graph(const Kernel& kernel, bool logp, int length) {
   if (generation_ != energy_->generation()) {
     energy_->stream().wait();
     graphs_.clear();
     generation_ = energy_->generation();
   }
-  std::unique_ptr<Graph>& graph = graphs_[{kernel, logp, length}];
+  std::unique_ptr<Graph>& graph = graphs_[{&kernel, logp, length}];
   if (!graph) {
     evaluate_step(kernel, logp, true, 0);
     energy_->stream().wait();
-    graph = energy_->stream().capture([this, kernel, logp, length] {
+    graph = energy_->stream().capture([&] {
       for (int offset = 0; offset < length; ++offset) enqueue_step(kernel, logp, offset);
       launch_.move_on(length);
     });
@@ -221,40 +225,22 @@ Graph& CudaChains::graph(Kernel kernel, bool logp, int length) {
 }
 
 // Warming up leaves the chains as they are: it writes to where proposals are.
-void CudaChains::evaluate_step(Kernel kernel, bool logp, bool warm_up, int offset) {
+void CudaChains::evaluate_step(const Kernel& kernel, bool logp, bool warm_up, int offset) {
   const ChainArrays& c = launch_.chains;
-  const bool in_place = kernel == Kernel::dula, at_x = in_place || warm_up;
-  double* to_logp = in_place && !warm_up ? c.logp : c.y_logp;
-  float* to_score = in_place && !warm_up ? c.score : c.y_score;
+  const bool moved = kernel.in_place && !warm_up;
+  double* to_logp = moved ? c.logp : c.y_logp;
+  float* to_score = moved ? c.score : c.y_score;
   // At the step that follows, as on the host.
   const Control* control = control_.data();
   const DeviceAt at{&control->seed, &control->step, static_cast<std::uint64_t>(offset) + 1};
-  energy_->evaluate(at, at_x ? c.x : c.y, c.chains, logp ? to_logp : nullptr,
-                    kernel == Kernel::gibbs ? nullptr : to_score);
+  energy_->evaluate(at, kernel.in_place || warm_up ? c.x : c.y, c.chains, logp ? to_logp : nullptr,
+                    kernel.by_score ? to_score : nullptr);
 }
 
-void CudaChains::enqueue_step(Kernel kernel, bool logp, int offset) {
-  switch (kernel) {
-    case Kernel::dmala:
-      launch_.propose_langevin(offset);
-      evaluate_step(kernel, logp, false, offset);
-      return launch_.accept_langevin(offset);
-    case Kernel::dula:
-      launch_.move_langevin(offset, !logp);
-      evaluate_step(kernel, logp, false, offset);
-      if (logp) launch_.record_langevin(offset);
-      return;
-    case Kernel::gwg:
-      launch_.propose_site(offset);
-      evaluate_step(kernel, logp, false, offset);
-      return launch_.accept_site(offset);
-    case Kernel::gibbs:
-      launch_.propose_gibbs(offset);
-      evaluate_step(kernel, logp, false, offset);
-      return launch_.settle_gibbs(offset);
-    case Kernel::none:
-      throw UsageError("the GPU has no kernel for this sampler");
-  }
+void CudaChains::enqueue_step(const Kernel& kernel, bool logp, int offset) {
+  launch_.each_chain(logp ? kernel.before : Pass::move_langevin_and_record, offset);
+  evaluate_step(kernel, logp, false, offset);
+  if (logp) launch_.each_chain(kernel.after, offset);
 }
 
 }  // namespace saltus::cuda

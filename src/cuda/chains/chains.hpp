@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -25,12 +26,12 @@ class CudaChains final : public DeviceChains {
              std::uint64_t seed);
   ~CudaChains() override;
 
-  bool serves(const Sampler& sampler) const override { return kernel_for(sampler) != Kernel::none; }
+  bool serves(const Sampler& sampler) const override { return serve(sampler).kernel; }
   void count_chains_from(std::uint32_t first_chain) override { first_chain_ = first_chain; }
   void put_states(Rows<const Symbol> states) override;
   void get_states(Rows<Symbol> states) const override;
   void evaluate(std::uint64_t step, std::span<double> logp) override;
-  void advance(const Sampler& sampler, std::uint64_t step, std::uint64_t steps,
+  void advance(const Sampler& sampler, const Law& law, std::uint64_t step, std::uint64_t steps,
                StepObserver& observer) override;
   void anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
               const Annealed& out) override;
@@ -42,17 +43,21 @@ class CudaChains final : public DeviceChains {
  private:
   // Graphs have so many steps or one.
   static constexpr int kGraphSteps = 8;
+  // A beta that does not move: for more steps than a block has.
+  static constexpr int kForever = std::numeric_limits<int>::max();
 
   cudaStream_t stream() const { return energy_->stream().get(); }
-  Control control_for(const Sampler& sampler, std::uint64_t step, std::uint64_t steps);
-  Control enter(const Path& path, const Annealed& out, Control control);
-  void make_ready(Kernel kernel, std::uint64_t step);
+  Served served(const Sampler& sampler) const;
+  Control enter(const Independent& base, std::span<const double> betas, int steps_per_beta);
+  Control control_for(const Served& served, Control control, std::uint64_t step,
+                      std::uint64_t steps);
+  void make_ready(const Kernel& kernel, std::uint64_t step);
   void evaluate_states(std::uint64_t step);
-  void enqueue(Kernel kernel, bool logp, const Control& control, std::uint64_t steps);
-  Graph& graph(Kernel kernel, bool logp, int length);
-  void evaluate_step(Kernel kernel, bool logp, bool warm_up, int offset);
-  void enqueue_step(Kernel kernel, bool logp, int offset);
-  void count(Kernel kernel, bool logp, std::uint64_t steps);
+  void enqueue(const Kernel& kernel, bool logp, const Control& control, std::uint64_t steps);
+  Graph& graph(const Kernel& kernel, bool logp, int length);
+  void evaluate_step(const Kernel& kernel, bool logp, bool warm_up, int offset);
+  void enqueue_step(const Kernel& kernel, bool logp, int offset);
+  void count(const Kernel& kernel, bool logp, std::uint64_t steps);
 
   std::shared_ptr<SharedEnergy> energy_;
   Domain domain_;
@@ -76,7 +81,7 @@ class CudaChains final : public DeviceChains {
 
   std::array<Records, 2> records_;
   cudaStream_t copies_ = nullptr;
-  std::map<std::tuple<Kernel, bool, int>, std::unique_ptr<Graph>> graphs_;
+  std::map<std::tuple<const Kernel*, bool, int>, std::unique_ptr<Graph>> graphs_;
   int generation_ = 0, captures_ = 0;
 };
 

@@ -84,6 +84,23 @@ SALTUS_BOTH FlipProposal propose_flips(const Team& team, const FlipLaw& law, con
   return {sums[0], sums[1], static_cast<std::uint32_t>(sums[2]), sums[3] == 0};
 }
 
+// The sum of the base's slopes over the upper coordinates of v with `site` flipped (-1: none), in
+// the order of propose_flips: a function of the state, whichever way led there.
+template <class Team>
+SALTUS_BOTH double sum_of_slopes(const Team& team, const TwoLevels& levels, const double* slopes,
+                                 const float* v, int site) {
+  double sum[1] = {0};
+  for (int b = team.rank(); b < Stream::blocks_for(levels.dim); b += team.size()) {
+    for (int w = 0; w < 4; ++w) {
+      const int i = Stream::first_coordinate(b) + 16 * w;
+      if (i >= levels.dim) break;
+      if (levels.upper(v[i]) != (i == site)) sum[0] += slopes[i];
+    }
+  }
+  team.sum(sum);
+  return sum[0];
+}
+
 // log q(to | from)
 template <class Team>
 SALTUS_BOTH double log_q_flips(const Team& team, const FlipLaw& law, const float* from,

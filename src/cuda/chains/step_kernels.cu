@@ -6,45 +6,22 @@
 namespace saltus::cuda {
 namespace {
 
-// The steps of chain_steps.hpp as types, for one kernel template.
-#define SALTUS_BODY(Name, function)                                                           \
-  struct Name {                                                                               \
-    static __device__ void run(const BlockTeam& team, const ChainArrays& c, const Control& k, \
-                               int offset, int r) {                                           \
-      function(team, c, k, offset, r);                                                        \
-    }                                                                                         \
-  }
-SALTUS_BODY(ProposeLangevin, propose_langevin);
-SALTUS_BODY(AcceptLangevin, accept_langevin);
-SALTUS_BODY(RecordLangevin, record_langevin);
-SALTUS_BODY(ProposeSite, propose_site);
-SALTUS_BODY(AcceptSite, accept_site);
-SALTUS_BODY(ProposeGibbs, propose_gibbs);
-SALTUS_BODY(SettleGibbs, settle_gibbs);
-#undef SALTUS_BODY
-
-template <bool last>
-struct MoveLangevin {
-  static __device__ void run(const BlockTeam& team, const ChainArrays& c, const Control& k,
-                             int offset, int r) {
-    move_langevin(team, c, k, offset, r, last);
-  }
-};
-
-struct StartWay {
-  static __device__ void run(const BlockTeam& team, const ChainArrays& c, const Control& k, int,
-                             int r) {
-    start_way(team, c, k, r);
-  }
-};
-
-template <class Body>
+template <void (*pass)(const BlockTeam&, const ChainArrays&, const Control&, int, int)>
 __global__ void __launch_bounds__(kTeam)
     on_each_chain(ChainArrays chains, const Control* control, int offset) {
   __shared__ BlockTeam::Memory memory;
   const Control here = *control;
-  Body::run(BlockTeam(memory), chains, here, offset, static_cast<int>(blockIdx.x));
+  pass(BlockTeam(memory), chains, here, offset, static_cast<int>(blockIdx.x));
 }
+
+// In the order of Pass.
+using OnEachChain = void (*)(ChainArrays, const Control*, int);
+constexpr OnEachChain kPasses[] = {
+    on_each_chain<propose_langevin<BlockTeam>>,     on_each_chain<accept_langevin<BlockTeam>>,
+    on_each_chain<move_langevin<false, BlockTeam>>, on_each_chain<move_langevin<true, BlockTeam>>,
+    on_each_chain<record_langevin<BlockTeam>>,      on_each_chain<propose_site<BlockTeam>>,
+    on_each_chain<accept_site<BlockTeam>>,          on_each_chain<propose_gibbs<BlockTeam>>,
+    on_each_chain<settle_gibbs<BlockTeam>>,         on_each_chain<start_way<BlockTeam>>};
 
 __global__ void move_on_kernel(Control* control, int steps) {
   control->step += static_cast<std::uint64_t>(steps);
@@ -68,13 +45,6 @@ __global__ void values_to_levels_kernel(TwoLevels levels, std::size_t count, con
   if (i < count) to[i] = levels.upper(from[i]);
 }
 
-template <class Body>
-void launch(const Launch& l, int offset) {
-  on_each_chain<Body>
-      <<<static_cast<unsigned>(l.chains.chains), kTeam, 0, l.stream>>>(l.chains, l.control, offset);
-  check(cudaGetLastError(), "launch of a step's kernel");
-}
-
 constexpr unsigned kThreads = 256;
 
 unsigned blocks_for(std::size_t count) {
@@ -87,32 +57,10 @@ std::size_t entries(const TwoLevels& levels, int rows) {
 
 }  // namespace
 
-void Launch::propose_langevin(int offset) const {
-  launch<ProposeLangevin>(*this, offset);
-}
-void Launch::accept_langevin(int offset) const {
-  launch<AcceptLangevin>(*this, offset);
-}
-void Launch::move_langevin(int offset, bool last) const {
-  last ? launch<MoveLangevin<true>>(*this, offset) : launch<MoveLangevin<false>>(*this, offset);
-}
-void Launch::record_langevin(int offset) const {
-  launch<RecordLangevin>(*this, offset);
-}
-void Launch::propose_site(int offset) const {
-  launch<ProposeSite>(*this, offset);
-}
-void Launch::accept_site(int offset) const {
-  launch<AcceptSite>(*this, offset);
-}
-void Launch::propose_gibbs(int offset) const {
-  launch<ProposeGibbs>(*this, offset);
-}
-void Launch::settle_gibbs(int offset) const {
-  launch<SettleGibbs>(*this, offset);
-}
-void Launch::start_way() const {
-  launch<StartWay>(*this, 0);
+void Launch::each_chain(Pass pass, int offset) const {
+  kPasses[static_cast<int>(pass)]<<<static_cast<unsigned>(chains.chains), kTeam, 0, stream>>>(
+      chains, control, offset);
+  check(cudaGetLastError(), "launch of a step's kernel");
 }
 
 void Launch::move_on(int steps) const {
@@ -144,16 +92,6 @@ void levels_to_values(cudaStream_t stream, const TwoLevels& levels, int rows, co
   check(cudaGetLastError(), "launch of levels_to_values");
 }
 
-namespace {
-
-template <class... Bodies>
-void load_bodies() {
-  cudaFuncAttributes ignored;
-  (check(cudaFuncGetAttributes(&ignored, on_each_chain<Bodies>), "cudaFuncGetAttributes"), ...);
-}
-
-}  // namespace
-
 bool kernels_fit() {
   cudaFuncAttributes ignored;
   const bool fit = cudaFuncGetAttributes(&ignored, move_on_kernel) == cudaSuccess;
@@ -162,9 +100,10 @@ bool kernels_fit() {
 }
 
 void load_kernels() {
-  load_bodies<ProposeLangevin, AcceptLangevin, RecordLangevin, MoveLangevin<true>,
-              MoveLangevin<false>, ProposeSite, AcceptSite, ProposeGibbs, SettleGibbs, StartWay>();
   cudaFuncAttributes ignored;
+  for (const OnEachChain pass : kPasses) {
+    check(cudaFuncGetAttributes(&ignored, pass), "cudaFuncGetAttributes");
+  }
   check(cudaFuncGetAttributes(&ignored, move_on_kernel), "cudaFuncGetAttributes");
 }
 

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/chains/chain_steps.hpp"
+#include "cuda/chains/served.hpp"
 
 namespace saltus::cuda {
 
@@ -14,17 +15,8 @@ struct Launch {
   Control* control;
   cudaStream_t stream;
 
-  void propose_langevin(int offset) const;
-  void accept_langevin(int offset) const;
-  void move_langevin(int offset, bool last) const;
-  void record_langevin(int offset) const;
-  void propose_site(int offset) const;
-  void accept_site(int offset) const;
-  void propose_gibbs(int offset) const;
-  void settle_gibbs(int offset) const;
-
+  void each_chain(Pass pass, int offset) const;
   void move_on(int steps) const;  // at the end of a graph: its steps are done
-  void start_way() const;         // log p_0 of the states
   void weigh(std::uint32_t move) const;
 
   // Levels, rows contiguous, to values x and back.
