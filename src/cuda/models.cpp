@@ -3,10 +3,11 @@
 #include <map>
 #include <mutex>
 
-#include "cuda/binary_network/on_cuda.hpp"
-#include "cuda/gpu.hpp"
+#include "cuda/binary_network/energy.hpp"
+#include "cuda/chains/step_kernels.hpp"
 #include "cuda/rbm/rbm_energy.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/cuda/module.hpp"
 
 namespace saltus::cuda {
 namespace {
@@ -49,6 +50,39 @@ Entry find(const Target& target) {
                    ", and networks by libtorch, have one");
 }
 
+cudaDeviceProp properties() {
+  int device = 0;
+  cudaDeviceProp found{};
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
+  return found;
+}
+
+// Empty: there is none.
+std::string name_of_gpu() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return "";
+  return properties().name;
+}
+
+// Throws UsageError when there is no GPU, or none that this build has kernels for.
+void require_gpu() {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
+    throw UsageError(std::string("the device cuda cannot be used: no NVIDIA GPU was found (") +
+                     cudaGetErrorString(status) + ")");
+  }
+  if (kernels_fit()) return;
+  const cudaDeviceProp gpu = properties();
+  // Hopper's own instructions go by the name 90a.
+  const std::string capability =
+      std::to_string(gpu.major) + std::to_string(gpu.minor) + (gpu.major == 9 ? "a" : "");
+  throw UsageError(std::string("the device cuda cannot be used: this saltus was built for the GPU "
+                               "architectures " SALTUS_CUDA_ARCHITECTURES ", and ") +
+                   gpu.name + " is " + capability +
+                   "; build it with -DCMAKE_CUDA_ARCHITECTURES=" + capability);
+}
+
 }  // namespace
 
 void add_model(std::type_index type, const std::string& name, MakeOnDevice make) {
@@ -63,4 +97,25 @@ std::unique_ptr<Target> on_device(const Target& target) {
   return model.make(target);
 }
 
+namespace {
+
+class Module final : public CudaModule {
+ public:
+  std::string gpu_name() const override { return name_of_gpu(); }
+  std::unique_ptr<Target> on_device(const Target& target) const override {
+    return cuda::on_device(target);
+  }
+};
+
+}  // namespace
 }  // namespace saltus::cuda
+
+extern "C" {
+__attribute__((visibility("default"))) const char* saltus_cuda_version() {
+  return SALTUS_VERSION;
+}
+__attribute__((visibility("default"))) const saltus::CudaModule* saltus_cuda_module() {
+  static const saltus::cuda::Module module;
+  return &module;
+}
+}

@@ -2,6 +2,7 @@
 #include <bit>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/binary_network/energy.hpp"
@@ -11,17 +12,12 @@
 namespace saltus::cuda {
 namespace {
 
-constexpr int kWarp = 32, kWarps = 8, kThreads = kWarp * kWarps;
 constexpr int kBlockRows = 32;                  // data rows of a block of threads
 constexpr int kUnitsOfWarp = 4 * kWarp;         // four to a lane, and as many again
 constexpr int kMostUnits = 8;                   // times kUnitsOfWarp
 constexpr std::size_t kChunkBytes = 24u << 20;  // about half of the cache
 constexpr std::size_t kWorkspace = 32u << 20;
 constexpr int kMostRowsToDraw = 40 * 1024 * 8;  // a bit for each in shared memory
-
-std::size_t size(int n) {
-  return static_cast<std::size_t>(n);
-}
 
 int up_to_multiple(int n, int of) {
   return (n + of - 1) / of * of;
@@ -139,13 +135,7 @@ __device__ float warp_sum(float v) {
   return v;
 }
 
-// (1 - e) / (1 + e), e = exp(-2 |a|), off by about 1e-7.
-__device__ float tanh_of(float a) {
-  const float e = __expf(-2 * fabsf(a));
-  return copysignf(__fdividef(1 - e, 1 + e), a);
-}
-
-__device__ float4 tanh_of(float4 a) {
+__device__ float4 tanh_of_each(float4 a) {
   return make_float4(tanh_of(a.x), tanh_of(a.y), tanh_of(a.z), tanh_of(a.w));
 }
 
@@ -189,7 +179,7 @@ __global__ void __launch_bounds__(kThreads) pass_units(UnitsArgs p) {
     float sum = 0;
 #pragma unroll
     for (int j = 0; j < kPieces; ++j) {
-      t[j] = tanh_of(row[j * kWarp]);
+      t[j] = tanh_of_each(row[j * kWarp]);
       sum += dot(weight[j], t[j]);
     }
     const float logit = warp_sum(sum) + bias;
@@ -232,25 +222,19 @@ __global__ void __launch_bounds__(kThreads) pass_units(UnitsArgs p) {
   }
 }
 
-template <bool kScore>
-void launch_units(cudaStream_t stream, dim3 grid, const UnitsArgs& args) {
-  switch (args.layout.stride / kUnitsOfWarp) {
-#define SALTUS_PIECES(n)                                        \
-  case n:                                                       \
-    pass_units<n, kScore><<<grid, kThreads, 0, stream>>>(args); \
-    break
-    SALTUS_PIECES(1);
-    SALTUS_PIECES(2);
-    SALTUS_PIECES(3);
-    SALTUS_PIECES(4);
-    SALTUS_PIECES(5);
-    SALTUS_PIECES(6);
-    SALTUS_PIECES(7);
-    SALTUS_PIECES(8);
-#undef SALTUS_PIECES
-    default:
-      throw std::logic_error("too many hidden units");
-  }
+// pass_units for 1, ..., kMostUnits pieces.
+using PassUnits = void (*)(UnitsArgs);
+template <bool kScore, int... n>
+PassUnits pass_of(int pieces, std::integer_sequence<int, n...>) {
+  constexpr PassUnits passes[] = {pass_units<n + 1, kScore>...};
+  return passes[pieces - 1];
+}
+
+void launch_units(cudaStream_t stream, dim3 grid, const UnitsArgs& args, bool score) {
+  constexpr std::make_integer_sequence<int, kMostUnits> all;
+  const int pieces = args.layout.stride / kUnitsOfWarp;
+  const PassUnits pass = score ? pass_of<true>(pieces, all) : pass_of<false>(pieces, all);
+  pass<<<grid, kThreads, 0, stream>>>(args);
   check_launch();
 }
 
@@ -366,12 +350,10 @@ void BinaryNetworkEnergy::prepare(int rows) {
   const std::size_t all = size(rows) * size(shape_.dim());
   const DeviceArray<float> values(all), score(all);
   const DeviceArray<double> logp(size(rows));
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  evaluate(stream, values.data(), rows, logp.data(), score.data());
-  evaluate(stream, values.data(), rows, logp.data(), nullptr);
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  cudaStreamDestroy(stream);
+  const auto stream = make_work_stream();
+  evaluate(stream->get(), values.data(), rows, logp.data(), score.data());
+  evaluate(stream->get(), values.data(), rows, logp.data(), nullptr);
+  stream->wait();
 }
 
 // A change of the stream takes the workspace away.
@@ -416,18 +398,9 @@ void BinaryNetworkEnergy::run(cudaStream_t stream, const DeviceAt& at, const flo
   spread_weights<<<dim3(blocks(size(all_units)), static_cast<unsigned>(depth_)), kThreads, 0,
                    stream>>>(layout, values, weights_.data(), second_.data());
   check_launch();
-  UnitsArgs args{layout,
-                 0,
-                 0,
-                 static_cast<float>(-4 * options_.temperature / rows),
-                 values,
-                 second_.data(),
-                 y,
-                 units_.data(),
-                 second_parts_.data(),
-                 parts_.data(),
-                 nullptr,
-                 rows};
+  UnitsArgs args{.layout = layout, .factor = static_cast<float>(-4 * options_.temperature / rows)};
+  args.values = values, args.second = second_.data(), args.units = units_.data();
+  args.second_parts = second_parts_.data(), args.parts = parts_.data(), args.all_rows = rows;
   const float one = 1, zero = 0;
   for (int begin = 0; begin < rows; begin += chunk) {
     const int n = std::min(chunk, rows - begin);
@@ -444,11 +417,8 @@ void BinaryNetworkEnergy::run(cudaStream_t stream, const DeviceAt& at, const flo
     args.predictions = wanted.predictions ? wanted.predictions + begin : nullptr;
     const dim3 grid(static_cast<unsigned>((n + kBlockRows - 1) / kBlockRows),
                     static_cast<unsigned>(networks));
-    if (!wanted.score) {
-      launch_units<false>(stream, grid, args);
-      continue;
-    }
-    launch_units<true>(stream, grid, args);
+    launch_units(stream, grid, args, wanted.score);
+    if (!wanted.score) continue;
     // (units, n) (n, depth): of the data the first part alone
     check(cublasGemmEx(products_, CUBLAS_OP_N, CUBLAS_OP_T, all_units, depth_, n, &one,
                        units_.data(), CUDA_R_32F, all_units, z, CUDA_R_32F, 2 * depth_,

@@ -1,6 +1,6 @@
 // log p and score of networks with weights -1 and +1 (see saltus/target/binary_network.hpp) on the
-// GPU, by one of two ways: a kernel that does everything (binary_network_fused.hpp), where it can
-// serve, or products by cuBLAS with kernels between them.
+// GPU, by one of two ways: a kernel that does everything (FusedNetwork), where it can serve, or
+// products by cuBLAS with kernels between them.
 //
 // Of the latter: chunks of data rows, small enough for the cache, pass by: pre-activations of all
 // networks' units by one product, then in place their derivatives, then the product that adds to
@@ -11,12 +11,60 @@
 
 #include <cublas_v2.h>
 
-#include "cuda/binary_network/fused.hpp"
+#include "cuda/chains/team.hpp"
 #include "saltus/cuda/device_energy.hpp"
 #include "saltus/cuda/memory.hpp"
 #include "saltus/target/binary_network.hpp"
 
 namespace saltus::cuda {
+
+inline std::size_t size(int n) {
+  return static_cast<std::size_t>(n);
+}
+
+#ifdef __CUDACC__
+inline constexpr int kThreads = kTeam;
+
+// (1 - e) / (1 + e), e = exp(-2 |a|), off by about 1e-7.
+inline __device__ float tanh_of(float a) {
+  const float e = __expf(-2 * fabsf(a));
+  return copysignf(__fdividef(1 - e, 1 + e), a);
+}
+#endif
+
+// log p and score of networks with weights -1 and +1 in one kernel that keeps the hidden units in
+// registers, for shapes that fit there.
+//
+// A block of threads has one network and a part of the data, 16 rows at a time. With W' (units by
+// features) as one operand of the tensor cores, pre-activations W' z come out as the layout in
+// which their derivatives go in again, for the product with z that is the score: nothing but sums
+// over all rows leaves the multiprocessor. Operands are of half precision, sums of single: weights
+// are exact, and of the data two parts of 11 bits are used for pre-activations, one for the score.
+class FusedNetwork {
+ public:
+  // Nothing when the shape does not fit, or the data are beyond half precision.
+  static std::unique_ptr<FusedNetwork> make(const RegressionRows& rows,
+                                            const BinaryNetworkOptions& options);
+
+  void prepare(int networks);
+  // As DeviceEnergy::evaluate.
+  void run(cudaStream_t stream, const float* values, int networks, double* logp, float* score);
+
+ private:
+  struct Kind;  // an instance of the kernel
+  FusedNetwork(const RegressionRows& rows, const BinaryNetworkOptions& options, const Kind& kind);
+  static const Kind* kind_for(const BinaryNetworkShape& shape);
+  int parts(int networks) const;  // of the data
+
+  BinaryNetworkShape shape_;
+  double temperature_;
+  int rows_, tiles_, multiprocessors_ = 1;
+  const Kind& kind_;
+  DeviceArray<unsigned char> data_;  // tile after tile, as they lie in shared memory
+  DeviceArray<float> gradient_;      // (parts, networks, units, features)
+  DeviceArray<float> unit_sums_;     // (parts, networks, 2, units): by b1, by w2
+  DeviceArray<double> sums_;         // (parts, networks, 2): squared errors, slopes
+};
 
 class BinaryNetworkEnergy final : public DeviceEnergy {
  public:
@@ -73,5 +121,8 @@ class BinaryNetworkEnergy final : public DeviceEnergy {
   DeviceArray<double> parts_;            // of log p and of the score by b2, likewise
   DeviceArray<std::byte> workspace_;     // of the products
 };
+
+// The same distribution as a network on the host; it is a NetworkPredictions, too.
+std::unique_ptr<Target> binary_network_on_cuda(const BinaryNetwork& network);
 
 }  // namespace saltus::cuda

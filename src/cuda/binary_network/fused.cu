@@ -5,22 +5,16 @@
 #include <cstring>
 #include <vector>
 
-#include "cuda/binary_network/fused.hpp"
-#include "saltus/cuda/check.hpp"
+#include "cuda/binary_network/energy.hpp"
 
 namespace saltus::cuda {
 namespace {
 
-constexpr int kWarp = 32, kWarps = 8, kThreads = kWarp * kWarps;
 constexpr int kRows = 16;  // data rows of a tile
 constexpr int kMostParts = 32;
 // Slopes are below 0.15; so they and their small ones are numbers of half precision.
 constexpr float kSlopeScale = 1024;
 constexpr float kLargestFeature = 30000;
-
-std::size_t size(int n) {
-  return static_cast<std::size_t>(n);
-}
 
 // Sizes for 16 kM units in every warp and 8 kN features.
 template <int kM, int kN>
@@ -75,12 +69,6 @@ __device__ void multiply_add(float (&c)[4], const Fragment4& a, std::uint32_t b0
 __device__ void copy_async(void* to, const void* from) {
   const auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
-}
-
-// (1 - e) / (1 + e), e = exp(-2 |a|), off by about 1e-7.
-__device__ float tanh_of(float a) {
-  const float e = __expf(-2 * fabsf(a));
-  return copysignf(__fdividef(1 - e, 1 + e), a);
 }
 
 template <int kM, int kN, bool kScore>
@@ -314,48 +302,50 @@ __global__ void write_sums(Collected c, const double* sums, double logp_scale, d
 
 template <int kM, int kN>
 void launch(cudaStream_t stream, int parts, const Args& args, bool score) {
-  const dim3 grid(static_cast<unsigned>(parts), static_cast<unsigned>(args.networks));
   constexpr int bytes = Sizes<kM, kN>::memory_bytes;
-  if (score) {
-    pass_network<kM, kN, true><<<grid, kThreads, bytes, stream>>>(args);
-  } else {
-    pass_network<kM, kN, false><<<grid, kThreads, bytes, stream>>>(args);
-  }
+  const auto kernel = score ? pass_network<kM, kN, true> : pass_network<kM, kN, false>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "cudaFuncSetAttribute");
+  const dim3 grid(static_cast<unsigned>(parts), static_cast<unsigned>(args.networks));
+  kernel<<<grid, kThreads, bytes, stream>>>(args);
   check(cudaGetLastError(), "pass_network");
 }
 
+// The data, tile after tile, as they lie in shared memory.
 template <int kM, int kN>
-void allow_memory() {
-  constexpr int bytes = Sizes<kM, kN>::memory_bytes;
-  check(cudaFuncSetAttribute(pass_network<kM, kN, true>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "cudaFuncSetAttribute");
-  check(cudaFuncSetAttribute(pass_network<kM, kN, false>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "cudaFuncSetAttribute");
+std::vector<unsigned char> pack(const RegressionRows& rows) {
+  using S = Sizes<kM, kN>;
+  std::vector<unsigned char> data(size((rows.rows() + kRows - 1) / kRows) * S::tile_bytes);
+  const auto put = [](unsigned char* tile, int at, float v) {
+    const __half h = __float2half(v);
+    std::memcpy(tile + 2 * size(at), &h, 2);
+    return __half2float(h);
+  };
+  for (int r = 0; r < rows.rows(); ++r) {
+    unsigned char* tile = data.data() + size(r / kRows) * S::tile_bytes;
+    const int row = r % kRows;
+    for (int f = 0; f < rows.features; ++f) {
+      const float z = rows.x[size(r) * size(rows.features) + size(f)];
+      const float high = put(tile, row * S::stride + f, z);
+      put(tile, S::low + row * S::stride + f, z - high);
+      put(tile, S::by_feature + f * S::row_stride + row, high);
+    }
+    std::memcpy(tile + 2 * S::targets + 4 * row, &rows.y[size(r)], 4);
+  }
+  return data;
 }
 
 }  // namespace
 
 struct FusedNetwork::Kind {
-  int units, features, stride, row_stride, low, by_feature, targets, tile_bytes, memory_bytes;
+  int units, features, memory_bytes;
+  std::vector<unsigned char> (*pack)(const RegressionRows&);
   void (*launch)(cudaStream_t, int parts, const Args&, bool score);
-  void (*allow_memory)();
 
   template <int kM, int kN>
   static Kind of() {
     using S = Sizes<kM, kN>;
-    return {S::units,
-            S::features,
-            S::stride,
-            S::row_stride,
-            S::low,
-            S::by_feature,
-            S::targets,
-            S::tile_bytes,
-            S::memory_bytes,
-            cuda::launch<kM, kN>,
-            cuda::allow_memory<kM, kN>};
+    return {S::units, S::features, S::memory_bytes, cuda::pack<kM, kN>, cuda::launch<kM, kN>};
   }
 };
 
@@ -390,31 +380,12 @@ FusedNetwork::FusedNetwork(const RegressionRows& rows, const BinaryNetworkOption
       temperature_(options.temperature),
       rows_(rows.rows()),
       tiles_((rows.rows() + kRows - 1) / kRows),
-      kind_(kind) {
-  std::vector<unsigned char> data(size(tiles_) * size(kind.tile_bytes));
-  const auto put = [&](int tile, int at, float v) {
-    const __half h = __float2half(v);
-    std::memcpy(data.data() + size(tile) * size(kind.tile_bytes) + 2 * size(at), &h, 2);
-    return __half2float(h);
-  };
-  for (int r = 0; r < rows_; ++r) {
-    const int tile = r / kRows, row = r % kRows;
-    for (int f = 0; f < rows.features; ++f) {
-      const float z = rows.x[size(r) * size(rows.features) + size(f)];
-      const float high = put(tile, row * kind.stride + f, z);
-      put(tile, kind.low + row * kind.stride + f, z - high);
-      put(tile, kind.by_feature + f * kind.row_stride + row, high);
-    }
-    std::memcpy(
-        data.data() + size(tile) * size(kind.tile_bytes) + 2 * size(kind.targets) + 4 * size(row),
-        &rows.y[size(r)], 4);
-  }
-  data_ = DeviceArray<unsigned char>(std::span<const unsigned char>(data));
+      kind_(kind),
+      data_(std::span<const unsigned char>(kind.pack(rows))) {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
-  kind.allow_memory();
 }
 
 // As many as keep all multiprocessors busy to the end; each costs a little.

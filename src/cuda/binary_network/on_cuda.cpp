@@ -1,6 +1,5 @@
-#include "cuda/binary_network/on_cuda.hpp"
-
 #include <mutex>
+#include <optional>
 
 #include "cuda/binary_network/energy.hpp"
 #include "cuda/chains/step_kernels.hpp"
@@ -11,49 +10,26 @@ namespace saltus::cuda {
 namespace {
 
 // Networks at rows of data that do not change from call to call.
-class Predictor {
- public:
-  Predictor(const RegressionRows& at, const BinaryNetworkOptions& options)
-      : at_(at),
-        dim_(BinaryNetworkShape{at.features, options.hidden}.dim()),
-        energy_(at, options, BinaryNetworkEnergy::Way::products) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-  }
-  ~Predictor() { cudaStreamDestroy(stream_); }
-  Predictor(const Predictor&) = delete;
-  Predictor& operator=(const Predictor&) = delete;
+struct Predictor {
+  RegressionRows at;
+  BinaryNetworkEnergy energy;
+  std::unique_ptr<WorkStream> stream = make_work_stream();
+  DeviceArray<Symbol> levels = {};
+  DeviceArray<float> values = {}, f = {};
 
-  bool is_for(const RegressionRows& at) const {
-    return at.x == at_.x && at.y.size() == at_.y.size();
-  }
+  Predictor(const RegressionRows& rows, const BinaryNetworkOptions& options)
+      : at(rows), energy(rows, options, BinaryNetworkEnergy::Way::products) {}
 
   void predict(Rows<const Symbol> x, Rows<float> out) {
-    const auto rows = static_cast<std::size_t>(x.rows), dim = static_cast<std::size_t>(dim_),
-               columns = at_.y.size();
-    energy_.prepare(x.rows);
-    levels_.grow(rows * dim);
-    values_.grow(rows * dim);
-    f_.grow(rows * columns);
-    check(cudaMemcpy2DAsync(levels_.data(), dim * sizeof(Symbol), x.data,
-                            static_cast<std::size_t>(x.stride) * sizeof(Symbol),
-                            dim * sizeof(Symbol), rows, cudaMemcpyHostToDevice, stream_),
-          "cudaMemcpy2DAsync");
-    levels_to_values(stream_, {dim_, 0, 1}, x.rows, levels_.data(), values_.data());
-    energy_.predict(stream_, values_.data(), x.rows, f_.data());
-    check(cudaMemcpy2DAsync(out.data, static_cast<std::size_t>(out.stride) * sizeof(float),
-                            f_.data(), columns * sizeof(float), columns * sizeof(float), rows,
-                            cudaMemcpyDeviceToHost, stream_),
-          "cudaMemcpy2DAsync");
-    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    const std::size_t all = size(x.rows) * size(x.cols);
+    energy.prepare(x.rows);
+    levels.grow(all), values.grow(all), f.grow(size(x.rows) * at.y.size());
+    levels.put_rows(stream->get(), x);
+    levels_to_values(stream->get(), {x.cols, 0, 1}, x.rows, levels.data(), values.data());
+    energy.predict(stream->get(), values.data(), x.rows, f.data());
+    f.get_rows(stream->get(), Rows<float>{out.data, x.rows, at.rows(), out.stride});
+    stream->wait();
   }
-
- private:
-  RegressionRows at_;
-  int dim_;
-  BinaryNetworkEnergy energy_;
-  cudaStream_t stream_ = nullptr;
-  DeviceArray<Symbol> levels_;
-  DeviceArray<float> values_, f_;
 };
 
 class CudaBinaryNetwork final : public CudaTarget, public NetworkPredictions {
@@ -62,7 +38,9 @@ class CudaBinaryNetwork final : public CudaTarget, public NetworkPredictions {
       : CudaTarget(network.name(), network.domain(), network.shape(),
                    std::make_shared<BinaryNetworkEnergy>(network.rows(), network.options())),
         options_(network.options()),
-        features_(network.rows().features) {}
+        features_(network.rows().features) {
+    options_.batch = 0;
+  }
 
   void predict(Rows<const Symbol> x, const RegressionRows& at, Rows<float> out,
                ThreadPool&) const override {
@@ -71,9 +49,8 @@ class CudaBinaryNetwork final : public CudaTarget, public NetworkPredictions {
                       " features do not fit a network of " + std::to_string(features_));
     }
     const std::lock_guard held(mutex_);
-    if (!predictor_ || !predictor_->is_for(at)) {
-      predictor_ = std::make_unique<Predictor>(
-          at, BinaryNetworkOptions{options_.hidden, options_.temperature, 0});
+    if (!predictor_ || predictor_->at.x != at.x || predictor_->at.y.size() != at.y.size()) {
+      predictor_.emplace(at, options_);
     }
     predictor_->predict(x, out);
   }
@@ -82,7 +59,7 @@ class CudaBinaryNetwork final : public CudaTarget, public NetworkPredictions {
   BinaryNetworkOptions options_;
   int features_;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<Predictor> predictor_;
+  mutable std::optional<Predictor> predictor_;
 };
 
 }  // namespace

@@ -43,11 +43,7 @@ CudaChains::~CudaChains() {
 }
 
 void CudaChains::put_states(Rows<const Symbol> states) {
-  const auto row = static_cast<std::size_t>(states.cols) * sizeof(Symbol);
-  check(cudaMemcpy2DAsync(levels_.data(), row, states.data,
-                          static_cast<std::size_t>(states.stride) * sizeof(Symbol), row,
-                          static_cast<std::size_t>(states.rows), cudaMemcpyHostToDevice, stream()),
-        "cudaMemcpy2DAsync");
+  levels_.put_rows(stream(), states);
   launch_.put_levels(levels_.data());
   energy_->stream().wait();
   logp_current_ = score_current_ = false;
@@ -55,11 +51,7 @@ void CudaChains::put_states(Rows<const Symbol> states) {
 
 void CudaChains::get_states(Rows<Symbol> states) const {
   launch_.get_levels(levels_.data());
-  const auto row = static_cast<std::size_t>(states.cols) * sizeof(Symbol);
-  check(cudaMemcpy2DAsync(states.data, static_cast<std::size_t>(states.stride) * sizeof(Symbol),
-                          levels_.data(), row, row, static_cast<std::size_t>(states.rows),
-                          cudaMemcpyDeviceToHost, stream()),
-        "cudaMemcpy2DAsync");
+  levels_.get_rows(stream(), states);
   energy_->stream().wait();
 }
 

@@ -59,10 +59,7 @@ void CudaTarget::evaluate_some(Rows<const Symbol> x, double* logp, Rows<float> s
   s.logp.grow(rows);
   s.energy->prepare(x.rows);
   const cudaStream_t stream = s.energy->stream().get();
-  check(cudaMemcpy2DAsync(s.symbols.data(), dim * sizeof(Symbol), x.data,
-                          static_cast<std::size_t>(x.stride) * sizeof(Symbol), dim * sizeof(Symbol),
-                          rows, cudaMemcpyHostToDevice, stream),
-        "cudaMemcpy2DAsync");
+  s.symbols.put_rows(stream, x);
   {
     // Nothing of this may get into a graph that another thread captures on the stream.
     const auto held = s.energy->lock();
@@ -71,12 +68,7 @@ void CudaTarget::evaluate_some(Rows<const Symbol> x, double* logp, Rows<float> s
                        logp ? s.logp.data() : nullptr, score ? s.score.data() : nullptr);
   }
   if (logp) s.logp.get(stream, {logp, rows});
-  if (score) {
-    check(cudaMemcpy2DAsync(score.data, static_cast<std::size_t>(score.stride) * sizeof(float),
-                            s.score.data(), dim * sizeof(float), dim * sizeof(float), rows,
-                            cudaMemcpyDeviceToHost, stream),
-          "cudaMemcpy2DAsync");
-  }
+  if (score) s.score.get_rows(stream, score);
   s.energy->stream().wait();
 }
 

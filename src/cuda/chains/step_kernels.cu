@@ -1,5 +1,3 @@
-// The conversions of saltus::Rows, which device code does not use.
-#pragma nv_diag_suppress 554
 #include "cuda/chains/step_kernels.hpp"
 #include "saltus/cuda/check.hpp"
 

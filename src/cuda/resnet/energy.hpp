@@ -3,10 +3,10 @@
 // that the Metropolis test is exact for the distribution that it defines.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "saltus/cuda/device_energy.hpp"
+#include "saltus/cuda/memory.hpp"
 #include "saltus/target/resnet_energy.hpp"
 
 namespace saltus::cuda {
@@ -18,7 +18,6 @@ class FusedResnet final : public DeviceEnergy {
   static bool serves(const ResnetShape& shape);
 
   explicit FusedResnet(const ResnetEnergy& energy);
-  ~FusedResnet() override;
 
   // Puts other parameters into force, given in device memory, and waits until they are. What was
   // captured stays valid.
@@ -29,8 +28,8 @@ class FusedResnet final : public DeviceEnergy {
                 float* score) override;
 
  private:
-  struct Memory;
-  std::unique_ptr<Memory> memory_;
+  DeviceArray<std::uint8_t> weights_, scratch_;
+  DeviceArray<float> bias_, base_logit_;
   double base_constant_ = 0;
 };
 

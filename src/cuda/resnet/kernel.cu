@@ -15,7 +15,6 @@
 // precision. A network that is being learned may take values of millions at states off its data,
 // which half precision by itself (65,504) cannot hold.
 #include "cuda/resnet/hopper.cuh"
-#include "cuda/resnet/kernel.cuh"
 #include "cuda/resnet/layout.hpp"
 
 namespace saltus::cuda::resnet {
@@ -202,13 +201,6 @@ struct Derivatives {
     }
   }
 };
-
-__device__ inline void load_bias(float2 (&bias)[kHalf / 8], const float* row, const Place& place) {
-#pragma unroll
-  for (int n = 0; n < kHalf / 8; ++n) {
-    bias[n] = __ldg(reinterpret_cast<const float2*>(row + 8 * n + place.channel));
-  }
-}
 
 // z <- swish(z + bias), into the map (which points to row 0's place) and, if wanted, with
 // derivatives.
@@ -400,8 +392,12 @@ class Network {
     maps_written();
   }
 
-  __device__ void load_bias_row(float2 (&bias)[kHalf / 8], int row) const {
-    load_bias(bias, arguments_.bias + row * kChannels, place_);
+  __device__ void load_bias(float2 (&bias)[kHalf / 8], int row) const {
+    const float* from = arguments_.bias + row * kChannels + place_.channel;
+#pragma unroll
+    for (int n = 0; n < kHalf / 8; ++n) {
+      bias[n] = __ldg(reinterpret_cast<const float2*>(from + 8 * n));
+    }
   }
 
   __device__ void forward(float (&y)[kRegisters]) {
@@ -409,13 +405,13 @@ class Network {
     float z[1][kRegisters];
     float2 bias[kHalf / 8];
     // Block 1, which halves.
-    load_bias_row(bias, Bias::second0 + 1);
+    load_bias(bias, Bias::second0 + 1);
     const std::uint32_t split = shared_ + kAtSplit;
     multiply<4>(z, ring_, kTaps, true, kSlice,
                 [split](int b, int) { return split + split_window(0, 0, b / 3, b % 3); });
     activate<kScore>(z[0], bias, place_, at(kAtH + kInside * 16), derivatives(0));
     maps_written();
-    load_bias_row(bias, Bias::second0 + 2);
+    load_bias(bias, Bias::second0 + 2);
     multiply<4>(z, ring_, 1, true, kSlice,
                 [split](int, int) { return split + split_window(0, 0, 1, 1); });
     multiply<4>(z, ring_, kTaps, false, kSlice, tap_window(kAtH));
@@ -425,11 +421,11 @@ class Network {
     maps_written();
 #pragma unroll 1
     for (int block = 2; block < kBlocks; ++block) {
-      load_bias_row(bias, Bias::patch_first + 2 * block);
+      load_bias(bias, Bias::patch_first + 2 * block);
       multiply<4>(z, ring_, kTaps, true, kSlice, tap_window(kAtY));
       activate<kScore>(z[0], bias, place_, at(kAtH + kInside * 16), derivatives(2 * block - 2));
       maps_written();
-      load_bias_row(bias, Bias::second0 + 2 * block);
+      load_bias(bias, Bias::second0 + 2 * block);
       multiply<4>(z, ring_, kTaps, true, kSlice, tap_window(kAtH));
 #pragma unroll
       for (int k = 0; k < kRegisters; ++k) y[k] += z[0][k];
@@ -444,14 +440,14 @@ class Network {
     float2 bias[kHalf / 8];
     const std::uint32_t shared = shared_;
     const auto patches = [shared](int, int t) { return shared + kAtPatches + t * kTile * 16; };
-    load_bias_row(bias, Bias::patch_first);
+    load_bias(bias, Bias::patch_first);
     multiply<3>(z, ring_, 1, true, kPatchSlice, patches);
 #pragma unroll
     for (int t = 0; t < 4; ++t) {
       activate<kScore>(z[t], bias, place_, at(kAtSplit + split_begin(t)), split_derivatives(0, t));
     }
     maps_written();
-    load_bias_row(bias, Bias::second0);
+    load_bias(bias, Bias::second0);
     multiply<3>(z, ring_, 1, true, kPatchSlice, patches);
     multiply<4>(z, ring_, kTaps, false, kSlice, [shared](int b, int t) {
       return shared + kAtSplit + split_window(t / 2, t % 2, b / 3, b % 3);

@@ -1,4 +1,4 @@
-// How the fused residual network lies in memory: the order of its weight blocks, and its biases.
+// The fused kernel of the residual network, and how its weight blocks and biases lie in memory.
 //
 // The network (saltus/target/resnet_energy.hpp) has 64 channels, 28 x 28 pixels and eight blocks,
 // of which the first two halve the image. Two identities make it small:
@@ -11,6 +11,11 @@
 //   The gradient by the input of a convolution is a convolution with the weights turned round. So
 //   all is products of 64 x 64 blocks of weights, one per tap, read in a fixed order.
 #pragma once
+
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
 
 namespace saltus::cuda::resnet {
 
@@ -72,5 +77,21 @@ struct Bias {
   static constexpr int rows = readout + 1;
   static constexpr int count = rows * kChannels + 1;
 };
+
+// f and its gradient, one image per thread block.
+struct Arguments {
+  const std::uint8_t* weights;  // Order::end blocks
+  const float* bias;            // Bias::count numbers
+  const float* base_logit;      // kPixels
+  double base_constant;
+  const float* values;  // rows of kPixels
+  int rows;
+  double* logp;    // null: not wanted
+  float* score;    // rows of kPixels; null: not wanted
+  uint4* scratch;  // scratch_bytes_per_row() for each row, where a score is wanted
+};
+
+std::size_t scratch_bytes_per_row();
+cudaError_t launch(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace saltus::cuda::resnet
