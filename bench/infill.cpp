@@ -24,7 +24,7 @@
 #include "saltus/sampler/registry.hpp"
 #include "saltus/torch/module.hpp"
 #include "torch/bert_encoder.hpp"
-#include "torch/devices.hpp"
+#include "torch/libtorch.hpp"
 #include "torch/network_target.hpp"
 
 namespace {

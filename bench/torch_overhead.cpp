@@ -10,7 +10,6 @@
 
 #include "saltus/core/philox.hpp"
 #include "saltus/torch/module.hpp"
-#include "torch/resnet_network.hpp"
 #include "torch/resnet_target.hpp"
 
 namespace {

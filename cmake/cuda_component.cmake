@@ -51,7 +51,9 @@ list(FILTER cuda_sources EXCLUDE REGEX "/register\\.cpp$")
 add_library(saltus_cuda_objects OBJECT ${cuda_sources})
 saltus_component_objects(saltus_cuda_objects)
 set_target_properties(saltus_cuda_objects PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON)
-target_compile_options(saltus_cuda_objects PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-O3;--threads=2>")
+# 554: the conversions of saltus::Rows, which device code does not use
+target_compile_options(saltus_cuda_objects PRIVATE
+  "$<$<COMPILE_LANGUAGE:CUDA>:-O3;--threads=2;-diag-suppress=554>")
 target_compile_definitions(saltus_cuda_objects PRIVATE
   SALTUS_CUDA_ARCHITECTURES="${cuda_architectures}")
 if(CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
@@ -62,5 +64,5 @@ target_link_libraries(saltus_cuda_objects PRIVATE CUDA::cudart CUDA::cublas Thre
 saltus_component(cuda)
 target_link_libraries(saltus_cuda PUBLIC CUDA::cudart PRIVATE CUDA::cublas)
 target_link_libraries(saltus_cuda_module PRIVATE CUDA::cudart CUDA::cublas)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/module/cuda_module.cpp PROPERTIES
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/module/modules.cpp APPEND PROPERTY
   COMPILE_DEFINITIONS SALTUS_HAVE_CUDA=1)

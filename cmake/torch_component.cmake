@@ -48,5 +48,5 @@ if(SALTUS_TORCH_ON_CUDA)
   target_link_libraries(saltus_torch PUBLIC saltus_cuda)
   target_link_libraries(saltus_torch_module PRIVATE saltus_cuda_module CUDA::cudart)
 endif()
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/module/torch_module.cpp PROPERTIES
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/module/modules.cpp APPEND PROPERTY
   COMPILE_DEFINITIONS SALTUS_HAVE_TORCH=1)

@@ -1,6 +1,9 @@
 #include "torch/cuda_energies.hpp"
 
+#include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/empty.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
@@ -8,12 +11,62 @@
 #include "cuda/resnet/energy.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/cuda_target.hpp"
-#include "torch/cuda_stream.hpp"
-#include "torch/failure.hpp"
-#include "torch/resnet_network.hpp"
+#include "torch/libtorch.hpp"
 
 namespace saltus {
 namespace {
+
+using c10::cuda::CUDAStream;
+using c10::cuda::CUDAStreamGuard;
+
+// libtorch makes its allocator and generators ready with the first tensor; a graph needs both.
+CUDAStream new_stream() {
+  at::empty({1}, at::TensorOptions().device(at::kCUDA));
+  return c10::cuda::getStreamFromPool();
+}
+
+class TorchGraph final : public cuda::Graph {
+ public:
+  TorchGraph(const CUDAStream& stream, const std::function<void()>& work) : stream_(stream) {
+    const CUDAStreamGuard guard(stream_);
+    graph_.capture_begin();
+    try {
+      work();
+    } catch (...) {
+      try {
+        graph_.capture_end();  // so that the stream can be used again
+      } catch (...) {
+      }
+      throw;
+    }
+    graph_.capture_end();
+  }
+
+  void replay() override {
+    const CUDAStreamGuard guard(stream_);
+    graph_.replay();
+  }
+
+ private:
+  CUDAStream stream_;
+  at::cuda::CUDAGraph graph_;
+};
+
+// From libtorch's pool, whose streams are not the default one.
+class TorchStream final : public cuda::WorkStream {
+ public:
+  cudaStream_t get() const override { return stream_.stream(); }
+  void run(const std::function<void()>& work) const override {
+    const CUDAStreamGuard guard(stream_);
+    work();
+  }
+  std::unique_ptr<cuda::Graph> capture(const std::function<void()>& work) const override {
+    return std::make_unique<TorchGraph>(stream_, work);
+  }
+
+ private:
+  CUDAStream stream_ = new_stream();
+};
 
 template <class T>
 at::Tensor view_of(T* data, at::IntArrayRef sizes, at::ScalarType type) {
@@ -24,6 +77,7 @@ at::Tensor view_of(T* data, at::IntArrayRef sizes, at::ScalarType type) {
       .make_tensor();
 }
 
+// log p by any function of tensors, differentiated by libtorch: (rows, dim) to (rows).
 class TorchEnergy final : public cuda::DeviceEnergy {
  public:
   TorchEnergy(int dim, std::function<at::Tensor(const at::Tensor&)> log_p)
@@ -34,8 +88,8 @@ class TorchEnergy final : public cuda::DeviceEnergy {
   // Libraries choose their algorithms and take their memory on a first call, which must not be
   // captured.
   void prepare(int rows) override {
-    const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
-    const c10::cuda::CUDAStreamGuard on(stream);
+    const CUDAStream stream = c10::cuda::getStreamFromPool();
+    const CUDAStreamGuard on(stream);
     const auto options = at::TensorOptions(at::kFloat).device(at::kCUDA);
     const at::Tensor values = at::zeros({rows, dim_}, options),
                      score = at::empty({rows, dim_}, options),
@@ -77,15 +131,6 @@ class TorchEnergy final : public cuda::DeviceEnergy {
   std::function<at::Tensor(const at::Tensor&)> log_p_;
 };
 
-}  // namespace
-
-std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
-    int dim, std::function<at::Tensor(const at::Tensor&)> log_p) {
-  return std::make_shared<TorchEnergy>(dim, std::move(log_p));
-}
-
-namespace {
-
 // The fused kernel, kept in step with the parameters.
 std::shared_ptr<cuda::DeviceEnergy> make_fused_resnet(const ResnetTensors& tensors) {
   ResnetEnergy energy{tensors.shape, to_host(tensors.flat), tensors.base_mean};
@@ -95,8 +140,7 @@ std::shared_ptr<cuda::DeviceEnergy> make_fused_resnet(const ResnetTensors& tenso
   return fused;
 }
 
-}  // namespace
-
+// The one place where the energy of a residual network on a GPU is chosen, by shape and precision.
 std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const ResnetTensors> tensors,
                                                        const DeviceChoice& choice) {
   if (choice.precision.value_or(Precision::half) == Precision::half &&
@@ -110,10 +154,16 @@ std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const Res
   }
   const at::Tensor logit =
       at::tensor(tensors->base_logit, at::kFloat).to(tensors->flat.device(), at::kDouble);
-  return make_torch_energy(tensors->shape.pixels(), [=](const at::Tensor& x) {
+  return std::make_shared<TorchEnergy>(tensors->shape.pixels(), [=](const at::Tensor& x) {
     const at::Tensor base = (x.to(at::kDouble) * logit).sum(1) + tensors->base_constant;
     return resnet_forward(tensors->shape, tensors->views, x).to(at::kDouble) + base;
   });
+}
+
+}  // namespace
+
+std::unique_ptr<cuda::WorkStream> make_torch_stream() {
+  return std::make_unique<TorchStream>();
 }
 
 std::unique_ptr<Target> make_cuda_resnet(std::shared_ptr<const ResnetTensors> tensors,
@@ -126,8 +176,9 @@ std::unique_ptr<Target> make_cuda_resnet(std::shared_ptr<const ResnetTensors> te
 
 std::unique_ptr<Target> make_cuda_script(const Domain& domain,
                                          std::function<at::Tensor(const at::Tensor&)> log_p) {
-  return std::make_unique<cuda::CudaTarget>("torch", domain, std::vector<int>{domain.dim()},
-                                            make_torch_energy(domain.dim(), std::move(log_p)));
+  return std::make_unique<cuda::CudaTarget>(
+      "torch", domain, std::vector<int>{domain.dim()},
+      std::make_shared<TorchEnergy>(domain.dim(), std::move(log_p)));
 }
 
 }  // namespace saltus

@@ -11,13 +11,8 @@
 
 namespace saltus {
 
-// log p by any function of tensors, differentiated by libtorch: (rows, dim) to (rows).
-std::shared_ptr<cuda::DeviceEnergy> make_torch_energy(
-    int dim, std::function<at::Tensor(const at::Tensor&)> log_p);
-
-// The one place where the energy of a residual network on a GPU is chosen, by shape and precision.
-std::shared_ptr<cuda::DeviceEnergy> make_resnet_energy(std::shared_ptr<const ResnetTensors> tensors,
-                                                       const DeviceChoice& choice);
+// A stream that libtorch enqueues on, with graphs in whose capture libtorch's memory takes part.
+std::unique_ptr<cuda::WorkStream> make_torch_stream();
 
 std::unique_ptr<Target> make_cuda_resnet(std::shared_ptr<const ResnetTensors> tensors,
                                          const DeviceChoice& choice);

@@ -1,10 +1,8 @@
 #include "torch/cuda_resnet_update.hpp"
 
-#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
-#include "torch/cuda_stream.hpp"
-#include "torch/resnet_network.hpp"
+#include "torch/cuda_energies.hpp"
 
 namespace saltus {
 namespace {
@@ -46,19 +44,12 @@ struct CudaResnetUpdate::Captured {
   }
 
   at::Tensor gradient(const ResnetTensors& network, double penalty) {
-    const at::AutoGradMode gradients(true);
-    std::vector<at::Tensor> leaves;
-    for (const at::Tensor& view : network.views) {
-      leaves.push_back(view.detach().requires_grad_(true));
-    }
-    const at::Tensor out = resnet_forward(network.shape, leaves, pixels.to(at::kFloat));
-    f.copy_(out.detach());
-    std::vector<at::Tensor> flat;
-    const at::Tensor loss = (out * weights + penalty * weights.abs() * out.square()).sum();
-    for (const at::Tensor& g : torch::autograd::grad({loss}, leaves)) {
-      flat.push_back(g.reshape({-1}));
-    }
-    return at::cat(flat);
+    const Differentiated d =
+        differentiate(network, pixels.to(at::kFloat), [&](const at::Tensor& out) {
+          return (out * weights + penalty * weights.abs() * out.square()).sum();
+        });
+    f.copy_(d.f);
+    return d.gradient;
   }
 };
 

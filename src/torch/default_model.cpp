@@ -1,10 +1,9 @@
-#include "torch/default_model.hpp"
-
 #include <cstddef>
 #include <span>
 #include <string>
 
 #include "text/bert_sources.hpp"
+#include "torch/module.hpp"
 
 // Names NAME_begin and NAME_end for the content of a file of the folder.
 #define SALTUS_EMBED(name, file)                                                      \
@@ -27,7 +26,7 @@ std::string text_of(const std::byte* begin, const std::byte* end) {
 
 }  // namespace
 
-BertFiles embedded_bert() {
+BertFiles LibtorchModule::default_bert() const {
   BertSources sources;
   sources.name = "mlm-tiny";
   sources.folder = "built-in model mlm-tiny: ";

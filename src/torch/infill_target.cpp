@@ -1,5 +1,3 @@
-#include "torch/infill_target.hpp"
-
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
@@ -10,9 +8,8 @@
 
 #include "saltus/core/error.hpp"
 #include "torch/bert_encoder.hpp"
-#include "torch/devices.hpp"
-#include "torch/failure.hpp"
-#include "torch/network_target.hpp"
+#include "torch/libtorch.hpp"
+#include "torch/module.hpp"
 
 namespace saltus {
 namespace {
@@ -291,16 +288,17 @@ void check(const InfillProblem& problem, const BertFiles& files) {
 
 }  // namespace
 
-std::shared_ptr<const MaskedModel> make_masked_model(BertFiles bert, const DeviceChoice& choice) {
+std::shared_ptr<const MaskedModel> LibtorchModule::load_masked_model(
+    BertFiles bert, const DeviceChoice& choice) const {
   if (choice.device == Device::cuda && choice.precision == Precision::half) {
     throw UsageError("a masked language model is computed in single precision or tf32, not half");
   }
   return std::make_shared<const BertModel>(std::move(bert), tensor_device(choice));
 }
 
-std::unique_ptr<InfillTarget> make_infill_target(std::shared_ptr<const MaskedModel> masked_model,
-                                                 const InfillProblem& problem,
-                                                 const AllowedPieces& allowed) {
+std::unique_ptr<InfillTarget> LibtorchModule::infill(
+    std::shared_ptr<const MaskedModel> masked_model, const InfillProblem& problem,
+    const AllowedPieces& allowed) const {
   auto model = std::dynamic_pointer_cast<const BertModel>(std::move(masked_model));
   if (!model) throw UsageError("the masked language model is not one of libtorch's");
   check(problem, model->files());

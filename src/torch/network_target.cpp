@@ -1,6 +1,5 @@
 #include "torch/network_target.hpp"
 
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
@@ -8,8 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/gemm.hpp"
-#include "torch/failure.hpp"
+#include "torch/libtorch.hpp"
 
 namespace saltus {
 namespace {
@@ -28,14 +26,6 @@ void copy_score(const at::Tensor& gradient, Rows<float> score) {
 }
 
 }  // namespace
-
-void use_one_thread() {
-  thread_local bool done = false;
-  if (done) return;
-  at::set_num_threads(1);
-  static const ops::OneBlasThread for_good;  // libtorch may multiply with the same BLAS
-  done = true;
-}
 
 Rows<const float> write_values(const Domain& domain, Rows<const Symbol> x, float* out) {
   const int size = domain.score_size();
@@ -84,15 +74,12 @@ void NetworkTarget::compute(Rows<const float> v, double* logp, Rows<float> score
   add_base(v, logp, score);
 }
 
-void NetworkTarget::evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const {
-  or_failure(origin(), [&] { compute(v, logp, score); });
-}
-
 void NetworkTarget::evaluate(const At& at, Rows<const Symbol> x, double* logp,
                              Rows<float> score) const {
   const std::size_t size =
       static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(domain_.score_size());
-  evaluate_values(write_values(domain_, x, at.scratch.get<float>(0, size)), logp, score);
+  const Rows<const float> v = write_values(domain_, x, at.scratch.get<float>(0, size));
+  or_failure(origin(), [&] { compute(v, logp, score); });
 }
 
 void NetworkTarget::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
@@ -102,7 +89,7 @@ void NetworkTarget::evaluate_relaxed(const At& at, Rows<const float> v, double* 
   for (int r = 0; r < v.rows; ++r) {
     std::copy_n(v[r], cols, packed + static_cast<std::size_t>(r) * cols);
   }
-  evaluate_values({packed, v.rows, v.cols, v.cols}, logp, gradient);
+  or_failure(origin(), [&] { compute({packed, v.rows, v.cols, v.cols}, logp, gradient); });
 }
 
 }  // namespace saltus

@@ -35,16 +35,11 @@ class NetworkTarget : public Target, public Relaxation {
 
  private:
   // evaluate_relaxed for rows of the network's input, which lie one behind the other.
-  void evaluate_values(Rows<const float> v, double* logp, Rows<float> score) const;
   void compute(Rows<const float> v, double* logp, Rows<float> score) const;
 
   Domain domain_;
   at::Device device_;
 };
-
-// Tiles are the unit of parallel work: makes tensor operations of the calling thread, and of
-// threads to come, run on one thread.
-void use_one_thread();
 
 // The values of states as the network takes them, one row behind the other, in `out`: numbers, or
 // ones among zeros when the domain is categorical. out holds x.rows * domain.score_size().

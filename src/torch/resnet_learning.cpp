@@ -1,14 +1,11 @@
-#include "torch/resnet_learning.hpp"
-
-#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <cmath>
 
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
-#include "torch/devices.hpp"
-#include "torch/resnet_network.hpp"
+#include "torch/libtorch.hpp"
+#include "torch/module.hpp"
 #include "torch/resnet_target.hpp"
 #ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_resnet_update.hpp"
@@ -64,7 +61,7 @@ class ResnetLearning final : public LearningNetwork {
     add_parts(samples, 1.0 / samples.rows, parts);
     pool_.for_each(static_cast<int>(parts.size()),
                    [&](int p, int) { differentiate(parts[static_cast<std::size_t>(p)]); });
-    Means means;
+    Means means{mean_base(data), mean_base(samples)};
     at::Tensor gradient = parts.front().gradient;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       (parts[p].weight < 0 ? means.data : means.samples) +=
@@ -93,18 +90,15 @@ class ResnetLearning final : public LearningNetwork {
 
   void restore(ByteReader& in) override {
     for (const at::Tensor& t : {current_->flat, averaged_->flat}) get_tensor(in, t);
-    restore_adam(in);
+#ifdef SALTUS_TORCH_ON_CUDA
+    on_cuda_ ? on_cuda_->restore(in) : adam_.restore(in);
+#else
+    adam_.restore(in);
+#endif
     publish();
   }
 
  private:
-  void restore_adam(ByteReader& in) {
-#ifdef SALTUS_TORCH_ON_CUDA
-    if (on_cuda_) return on_cuda_->restore(in);
-#endif
-    adam_.restore(in);
-  }
-
 #ifdef SALTUS_TORCH_ON_CUDA
   Means update_on_cuda(Rows<const Symbol> data, Rows<const Symbol> samples, double rate) {
     const std::vector<float> f = (*on_cuda_)(data, samples, rate);
@@ -119,7 +113,9 @@ class ResnetLearning final : public LearningNetwork {
     averaged_->changed();
     return means;
   }
+#endif
 
+  // The base term has no parameters, but counts in log p.
   double mean_base(Rows<const Symbol> rows) const {
     double sum = 0;
     for (int r = 0; r < rows.rows; ++r) {
@@ -129,7 +125,6 @@ class ResnetLearning final : public LearningNetwork {
     }
     return current_->base_constant + sum / rows.rows;
   }
-#endif
 
   static void check_means(const Means& means) {
     if (std::isfinite(means.data) && std::isfinite(means.samples)) return;
@@ -139,7 +134,7 @@ class ResnetLearning final : public LearningNetwork {
   struct Part {
     Rows<const Symbol> rows;
     double weight;   // of each row's log p in the loss
-    double sum = 0;  // of log p
+    double sum = 0;  // of f
     at::Tensor gradient = {};
   };
 
@@ -151,32 +146,17 @@ class ResnetLearning final : public LearningNetwork {
     }
   }
 
-  // The base term has no parameters, but counts in log p.
   void differentiate(Part& part) const {
     use_one_thread();
     const Domain& domain = target_->domain();
     at::Tensor x = at::empty({part.rows.rows, domain.dim()}, at::kFloat);
-    const Rows<const float> v = write_values(domain, part.rows, x.data_ptr<float>());
-    for (int r = 0; r < v.rows; ++r) {
-      part.sum += current_->base_constant;
-      for (int i = 0; i < v.cols; ++i) {
-        part.sum += double{current_->base_logit[static_cast<std::size_t>(i)]} * v[r][i];
-      }
-    }
-    const at::AutoGradMode gradients(true);
-    std::vector<at::Tensor> leaves;
-    for (const at::Tensor& view : current_->views) {
-      leaves.push_back(view.detach().requires_grad_(true));
-    }
-    const at::Tensor f = resnet_forward(current_->shape, leaves, x.to(device_));
-    part.sum += f.detach().sum(at::kDouble).item<double>();
-    std::vector<at::Tensor> flat;
+    write_values(domain, part.rows, x.data_ptr<float>());
     const double penalty = options_.energy_penalty * std::abs(part.weight);
-    const at::Tensor loss = part.weight * f.sum() + penalty * f.square().sum();
-    for (const at::Tensor& g : torch::autograd::grad({loss}, leaves)) {
-      flat.push_back(g.reshape({-1}));
-    }
-    part.gradient = at::cat(flat);
+    const Differentiated d = saltus::differentiate(
+        *current_, x.to(device_),
+        [&](const at::Tensor& f) { return part.weight * f.sum() + penalty * f.square().sum(); });
+    part.sum = d.f.sum(at::kDouble).item<double>();
+    part.gradient = d.gradient;
   }
 
   // On the processor, wherever the parameters are.
@@ -212,9 +192,9 @@ class ResnetLearning final : public LearningNetwork {
 
 }  // namespace
 
-std::unique_ptr<LearningNetwork> make_resnet_learning(const ResnetEnergy& start,
-                                                      const NetworkLearning& options,
-                                                      const DeviceChoice& choice) {
+std::unique_ptr<LearningNetwork> LibtorchModule::learn_resnet(ResnetEnergy start,
+                                                              const NetworkLearning& options,
+                                                              const DeviceChoice& choice) const {
   return std::make_unique<ResnetLearning>(start, options, choice);
 }
 

@@ -1,17 +1,49 @@
 #include "torch/resnet_target.hpp"
 
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <cmath>
 
-#include "torch/devices.hpp"
-#include "torch/resnet_network.hpp"
+#include "torch/libtorch.hpp"
+#include "torch/module.hpp"
 #ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_energies.hpp"
 #endif
 
 namespace saltus {
 namespace {
+
+// Takes the arrays of a network one after the other.
+class Layers {
+ public:
+  explicit Layers(const std::vector<at::Tensor>& parameters) : next_(parameters.data()) {}
+
+  at::Tensor convolve(const at::Tensor& x, int stride) {
+    const at::Tensor &weight = next_[0], &bias = next_[1];
+    next_ += 2;
+    const std::int64_t padding = weight.size(2) / 2;
+    return at::conv2d(x, weight, bias, {stride, stride}, {padding, padding});
+  }
+
+  at::Tensor read_out(const at::Tensor& features) {
+    return (features * next_[0]).sum(1) + next_[1];
+  }
+
+ private:
+  const at::Tensor* next_;
+};
+
+std::vector<at::Tensor> parameter_views(const ResnetShape& shape, const at::Tensor& flat) {
+  std::vector<at::Tensor> views;
+  for (const ParameterArray& array : parameter_arrays(shape)) {
+    const std::vector<std::int64_t> sizes(array.shape.begin(), array.shape.end());
+    views.push_back(flat.narrow(0, static_cast<std::int64_t>(array.begin),
+                                static_cast<std::int64_t>(array.size))
+                        .view(sizes));
+  }
+  return views;
+}
 
 class ResnetTarget final : public NetworkTarget {
  public:
@@ -53,6 +85,32 @@ class ResnetTarget final : public NetworkTarget {
 
 }  // namespace
 
+at::Tensor resnet_forward(const ResnetShape& shape, const std::vector<at::Tensor>& parameters,
+                          const at::Tensor& x) {
+  Layers layers(parameters);
+  at::Tensor y = layers.convolve(x.view({x.size(0), 1, shape.height, shape.width}), 1);
+  for (int k = 0; k < shape.blocks; ++k) {
+    const int stride = k < shape.halvings ? 2 : 1;
+    at::Tensor inner = layers.convolve(at::silu(layers.convolve(y, stride)), 1);
+    y = at::silu(inner + (stride == 2 ? layers.convolve(y, stride) : y));
+  }
+  return layers.read_out(y.mean({2, 3}));
+}
+
+Differentiated differentiate(const ResnetTensors& network, const at::Tensor& x,
+                             const std::function<at::Tensor(const at::Tensor& f)>& loss) {
+  const at::AutoGradMode gradients(true);
+  std::vector<at::Tensor> leaves, flat;
+  for (const at::Tensor& view : network.views) {
+    leaves.push_back(view.detach().requires_grad_(true));
+  }
+  const at::Tensor f = resnet_forward(network.shape, leaves, x);
+  for (const at::Tensor& g : torch::autograd::grad({loss(f)}, leaves)) {
+    flat.push_back(g.reshape({-1}));
+  }
+  return {f.detach(), at::cat(flat)};
+}
+
 ResnetTensors::ResnetTensors(const ResnetEnergy& energy, at::Device device)
     : shape(energy.shape), base_mean(energy.base_mean) {
   check(energy);
@@ -90,6 +148,12 @@ std::unique_ptr<Target> make_resnet_target(std::shared_ptr<const ResnetTensors> 
   if (choice.device == Device::cuda) return make_cuda_resnet(std::move(tensors), choice);
 #endif
   return std::make_unique<ResnetTarget>(std::move(tensors));
+}
+
+std::unique_ptr<Target> LibtorchModule::resnet(ResnetEnergy energy,
+                                               const DeviceChoice& choice) const {
+  return make_resnet_target(std::make_shared<const ResnetTensors>(energy, tensor_device(choice)),
+                            choice);
 }
 
 }  // namespace saltus

@@ -22,13 +22,24 @@ struct ResnetTensors {
 
   ResnetShape shape;
   at::Tensor flat;
-  std::vector<at::Tensor> views;
+  std::vector<at::Tensor> views;  // the arrays of `flat`; they follow what is written into it
   // sum_i [x_i log m_i + (1 - x_i) log(1 - m_i)] = base_constant + sum_i base_logit_i x_i
   std::vector<double> base_mean;
   std::vector<float> base_logit;
   double base_constant = 0;
   mutable std::vector<std::function<void()>> listeners;
 };
+
+// f, one number for each row of x (rows, pixels), by arrays in the order of parameter_arrays.
+at::Tensor resnet_forward(const ResnetShape& shape, const std::vector<at::Tensor>& parameters,
+                          const at::Tensor& x);
+
+// f of the rows of x, and the gradient of loss(f) by all parameters.
+struct Differentiated {
+  at::Tensor f, gradient;
+};
+Differentiated differentiate(const ResnetTensors& network, const at::Tensor& x,
+                             const std::function<at::Tensor(const at::Tensor& f)>& loss);
 
 std::vector<float> to_host(const at::Tensor& flat);
 

@@ -1,5 +1,3 @@
-#include "torch/script_target.hpp"
-
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/script.h>
@@ -9,8 +7,9 @@
 #include <vector>
 
 #include "saltus/core/error.hpp"
-#include "torch/devices.hpp"
-#include "torch/failure.hpp"
+#include "torch/libtorch.hpp"
+#include "torch/module.hpp"
+#include "torch/network_target.hpp"
 #ifdef SALTUS_TORCH_ON_CUDA
 #include "torch/cuda_energies.hpp"
 #endif
@@ -160,8 +159,9 @@ class ScriptTarget final : public NetworkTarget {
 
 }  // namespace
 
-std::unique_ptr<Target> make_script_target(const std::filesystem::path& file, const Domain& domain,
-                                           const DeviceChoice& choice) {
+std::unique_ptr<Target> LibtorchModule::script(const std::filesystem::path& file,
+                                               const Domain& domain,
+                                               const DeviceChoice& choice) const {
   if (domain.unbounded() || domain.uniform_levels() == 0) {
     throw UsageError("a script's coordinates must all have the same number of levels");
   }

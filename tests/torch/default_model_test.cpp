@@ -1,5 +1,5 @@
 // The language model in the binary is that of the source.
-#include "torch/default_model.hpp"
+#include "saltus/text/bert_files.hpp"
 
 #include <gtest/gtest.h>
 
