@@ -49,4 +49,7 @@ add_library(saltus_libtorch INTERFACE)
 target_include_directories(saltus_libtorch SYSTEM INTERFACE ${LIBTORCH_INCLUDE_DIR}
   ${LIBTORCH_INCLUDE_DIR}/torch/csrc/api/include)
 # libtorch and libtorch_cuda register themselves when loaded; no symbol of theirs is called by name.
-target_link_libraries(saltus_libtorch INTERFACE -Wl,--no-as-needed ${torch_libraries} -Wl,--as-needed)
+# libstdc++ comes first: PyTorch's own builds export parts of another one (std::filesystem), which a
+# program that finds them first would call with objects of a different layout.
+target_link_libraries(saltus_libtorch INTERFACE stdc++ -Wl,--no-as-needed ${torch_libraries}
+  -Wl,--as-needed)
