@@ -42,9 +42,7 @@ set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
 function(saltus_add_level level)
   set(sources table.cpp lattice.cpp)
   if(level STREQUAL "scalar")
-    list(APPEND sources two_level_scalar.cpp levels_scalar.cpp sparse_scalar.cpp
-      hidden_scalar.cpp row_sums_scalar.cpp binary_network_scalar.cpp
-      gibbs/lattice_scalar.cpp gibbs/sparse_scalar.cpp gibbs/dense_scalar.cpp)
+    list(APPEND sources proposal_scalar.cpp values_scalar.cpp gibbs/gibbs_scalar.cpp)
   else()
     list(APPEND sources two_level_vector.cpp levels_vector.cpp few_levels_vector.cpp sparse_vector.cpp
       hidden_vector.cpp row_sums_vector.cpp binary_network_vector.cpp

@@ -1,4 +1,4 @@
-// A number that tells other data from these: FNV-1a (Fowler, Noll & Vo) over 64 bits. No protection
+// A checksum that recognises data: FNV-1a (Fowler, Noll & Vo) over 64 bits. No protection
 // against data that were made to collide.
 #pragma once
 

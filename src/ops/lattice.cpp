@@ -73,7 +73,7 @@ inline RowSums lattice_row(const Lattice& lattice, const LatticeRow& row, float*
 }
 
 // Up to 64 sites as bits. Sites that differ across an edge are bits of b ^ (b >> distance), so with
-// E edges of one distance, of which D join different spins, their products s s' add up to E - 2 D.
+// E edges of one distance, D of them between different spins: their products s s' sum to E - 2 D.
 class PackedLattice {
  public:
   PackedLattice(const Lattice& lattice, const Symbol* x) : sites_(lattice.rows * lattice.cols) {

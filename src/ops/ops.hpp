@@ -83,7 +83,7 @@ struct ScaledRow {
   float factor;
 };
 
-// Heat-bath updates of a lattice's sites: a site with `degree` neighbours, of which `up` are at
+// Heat-bath updates of a lattice's sites: a site with `degree` neighbours, `up` of them at
 // level 1, takes level 1 when the upper 31 bits of its random word are below threshold[degree][up].
 struct LatticeGibbs {
   int rows, cols;

@@ -74,7 +74,7 @@ inline void multiply_high_low(Word a, Word m, Word& high, Word& low) {
   low = (Word)((even & ~upper) | (odd << 32));
 }
 
-// Philox 4x32-10 of kWidth counters at once, words 2 and 3 of which are the stream's; see
+// Philox 4x32-10 of kWidth counters at once. Their words 2 and 3 are the stream's; see
 // core/philox.hpp.
 inline void philox(Word c0, Word c1, const Stream& stream, Word out[4]) {
   Word c2 = Word{} + stream.step_low, c3 = Word{} + stream.step_high_and_purpose;

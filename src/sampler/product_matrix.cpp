@@ -8,6 +8,7 @@ namespace saltus {
 
 double log_sum_exp(std::span<const double> a) {
   const double top = *std::max_element(a.begin(), a.end());
+  if (top == -INFINITY) return top;
   double sum = 0;
   for (double v : a) sum += std::exp(v - top);
   return top + std::log(sum);

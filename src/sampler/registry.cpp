@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
-#include "saltus/sampler/sequence.hpp"
+#include "saltus/sampler/composed.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {

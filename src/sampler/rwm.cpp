@@ -142,7 +142,7 @@ void Rwm::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   }
 }
 
-// One row, move by move in place. A path through states of probability zero tells nothing about its
+// One row, move by move in place. A path through states of probability zero says nothing about its
 // end: there log p is evaluated.
 void Rwm::step_row(const Target& target, Tile& tile, int r, const Changes& changes, Workspace& work,
                    StepInfo& info) const {

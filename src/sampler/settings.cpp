@@ -23,7 +23,7 @@ std::optional<T> parse(std::string_view text) {
   throw UsageError(key + "=" + value + ": " + key + " must be " + wanted);
 }
 
-// Numbers separated by commas, blanks or line ends; nothing when anything else is there.
+// Numbers separated by commas, blanks or line ends; nothing when the text holds anything else.
 std::optional<std::vector<double>> parse_list(std::string_view text) {
   std::vector<double> values;
   const std::string_view separators = ", \t\r\n";

@@ -56,7 +56,7 @@ class SomeColumns final : public Draws {
   std::vector<int> columns_;
 };
 
-// Never onto another file: copy_file follows no link at `to`, and refuses what is there.
+// Never onto another file: copy_file follows no link at `to`, and replaces no file.
 void copy_draws(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return;  // none yet, or restoring says that they are missing

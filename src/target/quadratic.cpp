@@ -326,7 +326,7 @@ void Quadratic::evaluate_relaxed(const At& at, Rows<const float> v, double* logp
   }
 }
 
-// Fewer chains of a dense model than this leave so many of the lanes empty that to go through them
+// Fewer chains of a dense model than this leave so many lanes empty that going through them
 // one by one takes less time.
 constexpr int kFewChains = 4;
 

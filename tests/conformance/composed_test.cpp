@@ -8,8 +8,7 @@
 #include "long_run.hpp"
 #include "resume.hpp"
 #include "saltus/diagnose/conformance.hpp"
-#include "saltus/sampler/mix.hpp"
-#include "saltus/sampler/sequence.hpp"
+#include "saltus/sampler/composed.hpp"
 #include "sampler_settings.hpp"
 #include "small_targets.hpp"
 

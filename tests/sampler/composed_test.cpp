@@ -5,10 +5,9 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/run/run.hpp"
+#include "saltus/sampler/composed.hpp"
 #include "saltus/sampler/dsvgd.hpp"
-#include "saltus/sampler/mix.hpp"
 #include "saltus/sampler/registry.hpp"
-#include "saltus/sampler/sequence.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 

@@ -1,5 +1,5 @@
 // Annealed importance sampling, forward and reverse, that can stop between rounds, be saved, and go
-// on elsewhere: what is behind ais.hpp, for models whose estimate takes hours.
+// on elsewhere: the engine of ais.hpp, for models whose estimate takes hours.
 #pragma once
 
 #include <memory>

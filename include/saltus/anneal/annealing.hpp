@@ -48,7 +48,7 @@ class Annealing {
   void start();
   void start(Rows<const Symbol> states);
 
-  // Goes on until the end of the path, or until `between_rounds`, told how many of the path's moves
+  // Runs to the end of the path, or until `between_rounds`, given how many of the path's moves
   // are made, returns false. True at the end. Throws DataError when a log p is not finite.
   bool go(const std::function<bool(std::size_t made, std::size_t all)>& between_rounds = {});
 

@@ -62,7 +62,7 @@ class Run {
   // Throws UsageError when the sampler does not suit the target.
   Run(const Target& target, std::shared_ptr<const Sampler> sampler, const RunPlan& plan);
 
-  // Recorders are told of every draw. They must outlive the run.
+  // Recorders receive every draw. They must outlive the run.
   void add(Recorder& recorder) { recorders_.push_back(&recorder); }
 
   // Starts all chains at random states, or at the given ones.

@@ -119,8 +119,8 @@ class Sampler {
   virtual void step(const Target& target, Tile& tile, Workspace& work,
                     std::span<StepInfo> info) const = 0;
 
-  // Its draws are random. False for a deterministic flow of particles, of which an effective sample
-  // size says nothing.
+  // Its draws are random. False for a deterministic flow of particles, which has no effective
+  // sample size.
   virtual bool random() const { return true; }
 
   // What else it can do; null where it cannot. A sampler with nothing to tune is not tunable, and

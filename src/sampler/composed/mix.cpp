@@ -1,4 +1,4 @@
-#include "saltus/sampler/mix.hpp"
+#include "saltus/sampler/composed.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -51,8 +51,8 @@ class BallDraws {
   // compares with the state before, that is, before the jump if there was one. `update` counts the
   // draws of this step.
   void draw(const Blocks& blocks, std::uint32_t update);
-  // After the last draw: counts the step and says what is behind the states. Every `period` steps,
-  // what was carried along is evaluated afresh.
+  // After the last draw: counts the step and marks which cached values are stale. Every `period`
+  // steps, what was carried along is evaluated afresh.
   void finish(std::uint64_t period);
 
  private:

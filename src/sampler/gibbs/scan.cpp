@@ -54,7 +54,7 @@ std::span<const std::int32_t> Scan::block(std::uint64_t seed, std::uint64_t upda
 }
 
 // Floyd's algorithm (Bentley & Floyd, 1987): the j-th of `block` numbers is drawn from the first
-// dim - block + j; a number that is there already is replaced by the last of these.
+// dim - block + j; a number that was drawn before is replaced by the last of these.
 void Scan::draw(const Stream& stream, std::uint32_t first, std::int32_t* out) const {
   for (int j = 0; j < block_; ++j) {
     const int last = dim_ - block_ + j;

@@ -2,32 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sampler/informed/balancing.hpp"
+#include "sampler/product_matrix.hpp"
 
 namespace saltus {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double log_sum_exp(std::span<const double> a) {
-  double top = -kInfinity;
-  for (double v : a) top = std::max(top, v);
-  if (top == -kInfinity) return top;
-  double sum = 0;
-  for (double v : a) sum += std::exp(v - top);
-  return top + std::log(sum);
-}
-
-}  // namespace
 
 ExactFlips::ExactFlips(const StateTable& table, Balancing balancing, int window, bool exact)
     : table_(table),
       dim_(at(table.domain().dim())),
       width_(at(table.domain().max_levels())),
       site_(table.size() * dim_),
-      level_(table.size() * dim_ * width_, -kInfinity) {
+      level_(table.size() * dim_ * width_, -INFINITY) {
   const Domain& domain = table.domain();
   const bool categorical = domain.kind() == Domain::Kind::categorical;
   for (std::size_t s = 0; s < table.size(); ++s) {
@@ -53,14 +39,24 @@ ExactFlips::ExactFlips(const StateTable& table, Balancing balancing, int window,
   }
 }
 
-bool ExactFlips::moves(std::size_t s) const {
-  return std::isfinite(log_others(s, {}));
+void ExactFlips::fill(Rows<double> matrix, std::span<double> acceptance,
+                      const std::function<void(std::size_t s, double* row)>& add_lists) const {
+  for (std::size_t s = 0; s < table_.size(); ++s) {
+    double* row = matrix[static_cast<int>(s)];
+    std::fill_n(row, table_.size(), 0.0);
+    acceptance[s] = 0;
+    if (std::isfinite(log_others(s, {}))) {
+      add_lists(s, row);
+    } else {
+      row[s] = 1;
+    }
+  }
 }
 
 double ExactFlips::log_others(std::size_t s, std::span<const int> without) const {
   std::vector<double> left(site_.begin() + static_cast<std::ptrdiff_t>(s * dim_),
                            site_.begin() + static_cast<std::ptrdiff_t>((s + 1) * dim_));
-  for (int i : without) left[at(i)] = -kInfinity;
+  for (int i : without) left[at(i)] = -INFINITY;
   return log_sum_exp(left);
 }
 
@@ -78,7 +74,7 @@ void ExactFlips::add(std::size_t s, std::span<const int> distinct, double log_fo
       const int i = distinct[k];
       for (int level = 0; level < table_.domain().levels(i); ++level) {
         const double log_p = log_level(s, i, level);
-        if (log_p == -kInfinity) continue;
+        if (log_p == -INFINITY) continue;
         y[at(i)] = static_cast<Symbol>(level);
         self(self, k + 1, log_q + log_p);
       }

@@ -16,8 +16,10 @@ class ExactFlips {
   // `exact`: differences of log p instead of what the score promises.
   ExactFlips(const StateTable& table, Balancing balancing, int window, bool exact);
 
-  // False where there is nothing to choose: no change has a weight, or the state is impossible.
-  bool moves(std::size_t s) const;
+  // Calls add_lists(s, row s of the matrix) for every state; a state where there is nothing to
+  // choose, because no change has a weight or the state is impossible, stays.
+  void fill(Rows<double> matrix, std::span<double> acceptance,
+            const std::function<void(std::size_t s, double* row)>& add_lists) const;
   // log W_i at state s, and the log of what sites not in the list weigh together.
   double log_site(std::size_t s, int i) const { return site_[s * dim_ + at(i)]; }
   double log_others(std::size_t s, std::span<const int> without) const;

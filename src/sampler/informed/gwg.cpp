@@ -7,6 +7,7 @@
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
+#include "sampler/informed/exact_flips.hpp"
 #include "sampler/informed/informed_flips.hpp"
 #include "sampler/window.hpp"
 
@@ -106,6 +107,32 @@ std::unique_ptr<Sampler> Gwg::tuned(std::span<const double> value, Phase) const 
   options.flips =
       std::clamp(static_cast<int>(std::lround(std::exp(value[0] / 2))), 1, domain_.dim());
   return std::make_unique<Gwg>(domain_, options);
+}
+
+// Over all lists of sites.
+void Gwg::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
+                            std::span<double> acceptance) const {
+  const ExactFlips law(table, options_.balancing, options_.window, options_.exact);
+  const auto flips = static_cast<std::size_t>(options_.flips);
+  std::vector<int> list(flips);
+  const auto log_q = [&](std::size_t s) {
+    double sum = 0;
+    for (int i : list) sum += law.log_site(s, i) - law.log_others(s, {});
+    return sum;
+  };
+  law.fill(matrix, acceptance, [&](std::size_t s, double* row) {
+    const auto enumerate = [&](const auto& self, std::size_t k) -> void {
+      if (k < flips) {
+        for (list[k] = 0; list[k] < table.domain().dim(); ++list[k]) self(self, k + 1);
+        return;
+      }
+      std::vector<int> distinct = list;
+      std::sort(distinct.begin(), distinct.end());
+      distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+      law.add(s, distinct, log_q(s), log_q, row, acceptance[s]);
+    };
+    enumerate(enumerate, 0);
+  });
 }
 
 SamplerEntry gwg_entry() {

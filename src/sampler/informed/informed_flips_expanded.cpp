@@ -7,7 +7,7 @@
 namespace saltus {
 namespace {
 
-// y_i becomes the m-th level that coordinate i may change to, if there are so many.
+// Sets y_i to the m-th level that coordinate i may change to, if it has that many.
 void change(const LevelWeights& levels, int i, int m, const Symbol* x, Symbol* y) {
   const LevelWeights::Range range = levels.range(i, x[i]);
   if (m >= range.count - 1) return;

@@ -8,6 +8,7 @@
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
+#include "sampler/informed/exact_flips.hpp"
 #include "sampler/informed/informed_flips.hpp"
 #include "sampler/window.hpp"
 
@@ -147,6 +148,39 @@ std::unique_ptr<Sampler> Pas::tuned(std::span<const double> value, Phase) const 
   options.flips =
       std::clamp(static_cast<int>(std::lround(std::exp(value[0] / 2))), 1, std::max(1, sites_));
   return std::make_unique<Pas>(domain_, options);
+}
+
+// Over all paths. log q of sites in this order: each with its part of what is left.
+void Pas::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
+                            std::span<double> acceptance) const {
+  const ExactFlips law(table, options_.balancing, options_.window, false);
+  const auto most = static_cast<std::size_t>(most_sites());
+  const double log_length = options_.fixed ? 0 : -std::log(static_cast<double>(most));
+  const auto log_q = [&](std::size_t s, std::span<const int> path) {
+    double sum = log_length;
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      sum += law.log_site(s, path[k]) - law.log_others(s, path.first(k));
+    }
+    return sum;
+  };
+  law.fill(matrix, acceptance, [&](std::size_t s, double* row) {
+    std::vector<int> path;
+    const auto enumerate = [&](const auto& self) -> void {
+      if (options_.fixed ? path.size() == most : !path.empty()) {
+        const std::vector<int> back(path.rbegin(), path.rend());
+        const auto log_back = [&](std::size_t t) { return log_q(t, back); };
+        law.add(s, path, log_q(s, path), log_back, row, acceptance[s]);
+      }
+      if (path.size() == most) return;
+      for (int i = 0; i < table.domain().dim(); ++i) {
+        if (std::find(path.begin(), path.end(), i) != path.end()) continue;
+        path.push_back(i);
+        self(self);
+        path.pop_back();
+      }
+    };
+    enumerate(enumerate);
+  });
 }
 
 SamplerEntry pas_entry() {

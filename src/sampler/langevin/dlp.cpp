@@ -5,7 +5,11 @@
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/proposal.hpp"
+#include "saltus/sampler/settings.hpp"
+#include "sampler/entries.hpp"
+#include "sampler/product_matrix.hpp"
 #include "sampler/window.hpp"
 
 namespace saltus {
@@ -177,6 +181,69 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     tile.logp_current = want_logp;
   }
   ++tile.step;
+}
+
+void Dlp::log_probabilities(const Domain& domain, const Symbol* x, const double* score,
+                            std::span<double> out) const {
+  std::size_t begin = 0;
+  for (int i = 0; i < domain.dim(); ++i) {
+    const int levels = domain.levels(i);
+    const std::span a = out.subspan(begin, static_cast<std::size_t>(levels));
+    const double penalty = penalty_[penalty_.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+    for (int k = 0; k < levels; ++k) {
+      const double step = k - x[i];
+      double& logit = a[static_cast<std::size_t>(k)];
+      if (domain.kind() == Domain::Kind::categorical) {
+        const double* of_level = score + domain.score_begin(i);
+        logit = (of_level[k] - of_level[x[i]]) / 2 - (k == x[i] ? 0.0 : penalty);
+      } else {
+        logit = score[i] * domain.spacing() * step / 2 - penalty * step * step;
+        if (options_.window && std::abs(step) > options_.window) logit = -INFINITY;
+      }
+    }
+    const double norm = log_sum_exp(a);
+    for (double& v : a) v -= norm;
+    begin += a.size();
+  }
+}
+
+void Dlp::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
+                            std::span<double> acceptance) const {
+  const auto law = [&](std::size_t s, std::span<double> out) {
+    log_probabilities(table.domain(), table.state(s), table.score(s), out);
+  };
+  product_matrix(table, options_.adjust, law, matrix, acceptance);
+}
+
+namespace {
+
+const std::vector<std::string> kParameters = {"step_size", "adapt", "precondition", "distance",
+                                              "window"};
+
+std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings, bool adjust) {
+  DlpOptions options;
+  options.adjust = adjust;
+  options.step_size = number_setting(settings, "step_size");
+  options.adapt = switch_setting(settings, "adapt");
+  options.precondition = list_setting(settings, "precondition");
+  options.window = integer_setting(settings, "window").value_or(0);
+  options.distance = choice_setting(settings, "distance", {"index", "value"}) == 0
+                         ? DlpOptions::Distance::index
+                         : DlpOptions::Distance::value;
+  return std::make_unique<Dlp>(target.domain(), std::move(options));
+}
+
+}  // namespace
+
+SamplerEntry dmala_entry() {
+  return {"dmala", "discrete Langevin proposal with the Metropolis test: exact", kParameters,
+          [](const Target& t, const Settings& s) { return make_dlp(t, s, true); }};
+}
+
+SamplerEntry dula_entry() {
+  return {"dula",
+          "discrete Langevin proposal, unadjusted: faster, with a bias that grows with step_size",
+          kParameters, [](const Target& t, const Settings& s) { return make_dlp(t, s, false); }};
 }
 
 }  // namespace saltus
