@@ -1,8 +1,19 @@
-// The parts with CUDA and with libtorch.
-#include "module/part.hpp"
+// The parts of saltus that need other libraries, CUDA and libtorch, and are therefore modules,
+// loaded on first use: saltus_NAME.so, looked for at SALTUS_NAME_MODULE (environment), beside the
+// program, and in ../lib/saltus from there.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <vector>
+
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
 #include "saltus/torch/module.hpp"
+#include "saltus/version.hpp"
 
 #ifndef SALTUS_HAVE_CUDA
 #define SALTUS_HAVE_CUDA 0
@@ -13,6 +24,85 @@
 
 namespace saltus {
 namespace {
+
+namespace fs = std::filesystem;
+
+struct PartFile {
+  std::string name;      // "torch"
+  std::string variable;  // "SALTUS_TORCH_MODULE"
+  std::string needs;     // "libtorch", in messages
+  bool built;            // the part belongs to this build
+  std::string advice;    // how to get it, where it does not
+};
+
+std::vector<fs::path> places(const PartFile& part) {
+  if (const char* named = std::getenv(part.variable.c_str()); named && *named) return {named};
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const std::string file = "saltus_" + part.name + ".so";
+  return {program.parent_path() / file,
+          program.parent_path().parent_path() / "lib" / "saltus" / file};
+}
+
+fs::path find(const PartFile& part, const std::string& wanted_by) {
+  std::string looked_at;
+  for (const fs::path& place : places(part)) {
+    std::error_code ignored;
+    if (fs::exists(place, ignored)) return place;
+    looked_at += (looked_at.empty() ? "" : " and ") + place.string();
+  }
+  if (!part.built) {
+    throw UsageError("this saltus was built without " + part.needs + ", which " + wanted_by +
+                     " needs; " + part.advice + " and build again");
+  }
+  throw UsageError("could not find saltus's part with " + part.needs + ", which " + wanted_by +
+                   " needs: there is no " + looked_at +
+                   "; build the target saltus_program (make does), or "
+                   "name the file in the environment variable " +
+                   part.variable);
+}
+
+// What the module's function saltus_NAME_module returns. Throws UsageError saying what is missing,
+// in a sentence with `wanted_by`.
+const void* load_part(const PartFile& part, const std::string& wanted_by) {
+  const fs::path file = find(part, wanted_by);
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError("could not load " + file.string() + ", which " + wanted_by + " needs: " + why);
+  };
+  // Never closed: libtorch does not survive that.
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) refuse(dlerror());
+  const auto symbol = [&](const char* what) {
+    return dlsym(library, ("saltus_" + part.name + "_" + what).c_str());
+  };
+  const auto version_of = reinterpret_cast<const char* (*)()>(symbol("version"));
+  const auto make = reinterpret_cast<const void* (*)()>(symbol("module"));
+  if (!version_of || !make) refuse("it is no part of saltus");
+  if (std::string(version_of()) != version()) {
+    refuse(std::string("it belongs to saltus ") + version_of() + ", but this is " + version());
+  }
+  return make();
+}
+
+// The one instance of a module: linked into the program, or loaded.
+template <class Module>
+class Part {
+ public:
+  explicit Part(PartFile file) : file_(std::move(file)) {}
+  void set(const Module& module) { known_ = &module; }
+  const Module& get(const std::string& wanted_by) {
+    if (const Module* module = known_) return *module;
+    const std::lock_guard held(mutex_);
+    if (!known_) known_ = static_cast<const Module*>(load_part(file_, wanted_by));
+    return *known_;
+  }
+
+ private:
+  PartFile file_;
+  std::mutex mutex_;
+  std::atomic<const Module*> known_{nullptr};
+};
 
 Part<CudaModule>& cuda_part() {
   static Part<CudaModule> cuda({"cuda", "SALTUS_CUDA_MODULE", "CUDA", SALTUS_HAVE_CUDA,

@@ -1,5 +1,8 @@
 #include "saltus/text/bert_files.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -59,19 +62,13 @@ std::map<std::string, std::string> names_in(const TensorFiles& tensors, const st
   return names;
 }
 
-std::string shown(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
-  return "(" + text + ")";
-}
-
 BertArray read_bert_array(const Safetensors& file, const std::string& name,
                           const std::vector<std::int64_t>& shape) {
   const std::vector<std::uint64_t>& stored = file.tensor(name).shape;
   const std::vector<std::int64_t> given(stored.begin(), stored.end());
   if (given != shape) {
-    throw DataError(file.name() + ": " + name + " has shape " + shown(given) + ", but by " +
-                    "config.json it is " + shown(shape));
+    throw DataError(fmt::format("{}: {} has shape ({}), but by config.json it is ({})", file.name(),
+                                name, fmt::join(given, ", "), fmt::join(shape, ", ")));
   }
   BertArray array{shape, file.floats(name)};
   if (!std::all_of(array.values.begin(), array.values.end(),
@@ -90,10 +87,6 @@ void expect(JsonFields& fields, const std::string& field, const std::string& wan
   }
 }
 
-int size(JsonFields& fields, const std::string& field, int most) {
-  return static_cast<int>(fields.integer(fields.at(field), field, 1, most));
-}
-
 }  // namespace
 
 BertSettings parse_bert_config(const std::string& text, const std::string& source) {
@@ -108,17 +101,17 @@ BertSettings parse_bert_config(const std::string& text, const std::string& sourc
   }
   BertSettings settings;
   BertConfig& config = settings.config;
-  config.vocabulary = size(fields, "vocab_size", 1 << 24);
-  config.hidden = size(fields, "hidden_size", 1 << 16);
-  config.layers = size(fields, "num_hidden_layers", 1 << 10);
-  config.heads = size(fields, "num_attention_heads", config.hidden);
-  config.intermediate = size(fields, "intermediate_size", 1 << 20);
-  config.positions = size(fields, "max_position_embeddings", 1 << 20);
-  config.types = size(fields, "type_vocab_size", 1 << 10);
+  config.vocabulary = fields.size("vocab_size", 1, 1 << 24);
+  config.hidden = fields.size("hidden_size", 1, 1 << 16);
+  config.layers = fields.size("num_hidden_layers", 1, 1 << 10);
+  config.heads = fields.size("num_attention_heads", 1, config.hidden);
+  config.intermediate = fields.size("intermediate_size", 1, 1 << 20);
+  config.positions = fields.size("max_position_embeddings", 1, 1 << 20);
+  config.types = fields.size("type_vocab_size", 1, 1 << 10);
   if (config.hidden % config.heads != 0) {
-    fields.refuse("hidden_size", "is " + std::to_string(config.hidden) +
-                                     ", which is no multiple of num_attention_heads, " +
-                                     std::to_string(config.heads));
+    fields.refuse("hidden_size",
+                  fmt::format("is {}, which is no multiple of num_attention_heads, {}",
+                              config.hidden, config.heads));
   }
   if (fields.has("layer_norm_eps")) config.layer_norm_epsilon = fields.number("layer_norm_eps");
   if (config.layer_norm_epsilon <= 0) fields.refuse("layer_norm_eps", "must be above 0");
@@ -169,9 +162,8 @@ BertFiles assemble_bert(const BertSources& sources) {
   bert.pieces = std::make_shared<const WordPieces>(
       WordPieces::parse(sources.vocabulary, vocabulary, settings.config.lower_case));
   if (bert.pieces->size() != settings.config.vocabulary) {
-    throw DataError(vocabulary + ": it has " + std::to_string(bert.pieces->size()) +
-                    " pieces, but by config.json they are " +
-                    std::to_string(settings.config.vocabulary));
+    throw DataError(fmt::format("{}: it has {} pieces, but by config.json they are {}", vocabulary,
+                                bert.pieces->size(), settings.config.vocabulary));
   }
   const std::map<std::string, std::string> names = names_in(sources.tensors, sources.folder);
   for (const auto& [name, shape] : bert_arrays(settings)) {

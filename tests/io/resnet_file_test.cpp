@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "io/bytes/strict_json.hpp"
-#include "io/models/resnet_file.hpp"
+#include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
 #include "test_files.hpp"

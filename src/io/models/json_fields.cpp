@@ -69,12 +69,6 @@ std::vector<double> JsonFields::numbers(const Json& value, const std::string& wh
   return out;
 }
 
-double JsonFields::number(const std::string& field) {
-  return number(at(field), field);
-}
-std::int64_t JsonFields::integer(const std::string& field) {
-  return integer(at(field), field, INT32_MIN, INT32_MAX);
-}
 bool JsonFields::boolean(const std::string& field) {
   const Json& value = at(field);
   if (!value.is_boolean()) refuse(field, "is " + shown(value) + ", not true or false");
@@ -84,9 +78,6 @@ std::string JsonFields::string(const std::string& field) {
   const Json& value = at(field);
   if (!value.is_string()) refuse(field, "is " + shown(value) + ", not a text");
   return value.get<std::string>();
-}
-std::vector<double> JsonFields::numbers(const std::string& field) {
-  return numbers(at(field), field);
 }
 
 void JsonFields::finish() const {

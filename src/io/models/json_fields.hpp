@@ -17,16 +17,21 @@ class JsonFields {
 
   bool has(const std::string& field) const { return object_.contains(field); }
   const Json& at(const std::string& field);  // must be there
-  double number(const std::string& field);
-  std::int64_t integer(const std::string& field);
+  double number(const std::string& field) { return number(at(field), field); }
+  int size(const std::string& field, int low, int high) {
+    return size(at(field), field, low, high);
+  }
   bool boolean(const std::string& field);
   std::string string(const std::string& field);
-  std::vector<double> numbers(const std::string& field);
+  std::vector<double> numbers(const std::string& field) { return numbers(at(field), field); }
 
   // Elements inside a field; `where` is how the message calls them, "couplings[3][2]" say.
   double number(const Json& value, const std::string& where) const;
   std::int64_t integer(const Json& value, const std::string& where, std::int64_t low,
                        std::int64_t high) const;
+  int size(const Json& value, const std::string& where, int low, int high) const {
+    return static_cast<int>(integer(value, where, low, high));
+  }
   std::vector<double> numbers(const Json& value, const std::string& where) const;
   const Json& array(const Json& value, const std::string& where) const;
 

@@ -1,19 +1,20 @@
 #include "saltus/io/model_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/strict_json.hpp"
 #include "io/models/json_fields.hpp"
-#include "io/models/resnet_file.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
-constexpr std::int64_t kMaxDim = 100'000'000;
+constexpr int kMaxDim = 100'000'000;
 // A checkpoint holds the text of a model file up to this size, and the path of a larger one.
 constexpr std::size_t kMostText = 1'000'000;
 
@@ -36,8 +37,7 @@ std::string element(const std::string& field, std::size_t i) {
 std::vector<double> numbers_of_length(JsonFields& fields, const std::string& field, std::size_t n) {
   std::vector<double> v = fields.numbers(field);
   if (v.size() != n) {
-    fields.refuse(field, "has " + std::to_string(v.size()) + " entries; there are " +
-                             std::to_string(n) + " coordinates");
+    fields.refuse(field, fmt::format("has {} entries; there are {} coordinates", v.size(), n));
   }
   return v;
 }
@@ -52,7 +52,7 @@ Coupling coupling(const JsonFields& fields, const Json& entry, const std::string
     if (entry[k].is_number_unsigned() && entry[k].get<std::uint64_t>() < std::uint64_t(n)) {
       return entry[k].get<int>();
     }
-    return static_cast<int>(fields.integer(entry[k], element(element(field, at), k), 0, n - 1));
+    return fields.size(entry[k], element(element(field, at), k), 0, n - 1);
   };
   const int i = index(0), j = index(1);
   const double w = entry[2].is_number() ? entry[2].get<double>() : NAN;
@@ -69,8 +69,8 @@ void check_distinct(const JsonFields& fields, std::vector<std::pair<int, int>> p
   std::set<std::pair<int, int>> seen;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (seen.insert(pairs[k]).second) continue;
-    fields.refuse(element(field, k), "repeats the pair (" + std::to_string(pairs[k].first) + ", " +
-                                         std::to_string(pairs[k].second) + ")");
+    fields.refuse(element(field, k),
+                  fmt::format("repeats the pair ({}, {})", pairs[k].first, pairs[k].second));
   }
 }
 
@@ -86,7 +86,7 @@ std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, in
     const Coupling c = coupling(fields, entry, field, list.size(), n);
     if (symmetric && c.i == c.j) {
       fields.refuse(element(field, list.size()),
-                    "couples coordinate " + std::to_string(c.i) + " to itself");
+                    fmt::format("couples coordinate {} to itself", c.i));
     }
     list.push_back(c);
     pairs.push_back(symmetric ? std::minmax({c.i, c.j}) : std::pair(c.i, c.j));
@@ -96,17 +96,18 @@ std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, in
 }
 
 AnyModel read_ising(JsonFields& fields) {
-  const int n = static_cast<int>(fields.integer(fields.at("n"), "n", 1, kMaxDim));
+  const int n = fields.size("n", 1, kMaxDim);
   auto field = numbers_of_length(fields, "fields", static_cast<std::size_t>(n));
   return IsingModel{n, couplings(fields, "couplings", n, true), std::move(field)};
 }
 
 AnyModel read_ising_lattice(JsonFields& fields) {
   const Json& shape = fields.array(fields.at("shape"), "shape");
-  if (shape.size() != 2)
-    fields.refuse("shape", "has " + std::to_string(shape.size()) + " entries, not 2");
-  const int rows = static_cast<int>(fields.integer(shape[0], "shape[0]", 1, kMaxDim));
-  const int cols = static_cast<int>(fields.integer(shape[1], "shape[1]", 1, kMaxDim / rows));
+  if (shape.size() != 2) {
+    fields.refuse("shape", fmt::format("has {} entries, not 2", shape.size()));
+  }
+  const int rows = fields.size(shape[0], "shape[0]", 1, kMaxDim);
+  const int cols = fields.size(shape[1], "shape[1]", 1, kMaxDim / rows);
   return LatticeModel{rows, cols, fields.boolean("periodic"), fields.number("a"),
                       fields.number("b")};
 }
@@ -120,8 +121,7 @@ AnyModel read_bernoulli(JsonFields& fields) {
 std::vector<int> level_list(JsonFields& fields, const Json& value) {
   std::vector<int> levels;
   for (const Json& entry : fields.array(value, "levels")) {
-    levels.push_back(static_cast<int>(
-        fields.integer(entry, element("levels", levels.size()), 2, Domain::kMaxLevels)));
+    levels.push_back(fields.size(entry, element("levels", levels.size()), 2, Domain::kMaxLevels));
   }
   if (levels.empty()) fields.refuse("levels", "is empty");
   return levels;
@@ -129,23 +129,20 @@ std::vector<int> level_list(JsonFields& fields, const Json& value) {
 
 Domain quadratic_domain(JsonFields& fields, std::size_t n) {
   const Json& value = fields.at("levels");
-  std::vector<int> levels =
-      value.is_array()
-          ? level_list(fields, value)
-          : std::vector<int>(
-                n, static_cast<int>(fields.integer(value, "levels", 2, Domain::kMaxLevels)));
+  std::vector<int> levels = value.is_array()
+                                ? level_list(fields, value)
+                                : std::vector<int>(n, fields.size("levels", 2, Domain::kMaxLevels));
   if (levels.size() != n) {
-    fields.refuse("levels",
-                  "has " + std::to_string(levels.size()) + " entries; b has " + std::to_string(n));
+    fields.refuse("levels", fmt::format("has {} entries; b has {}", levels.size(), n));
   }
   const std::string values = fields.has("values") ? fields.string("values") : "index";
   if (values == "index") return Domain::ordered(std::move(levels));
-  if (values != "spin")
+  if (values != "spin") {
     fields.refuse("values", "is \"" + values + "\"; it must be \"index\" or \"spin\"");
-  const auto odd = std::find_if(levels.begin(), levels.end(), [](int l) { return l != 2; });
-  if (odd != levels.end()) {
-    fields.refuse("levels",
-                  "has a coordinate with " + std::to_string(*odd) + " levels, but spins have 2");
+  }
+  for (const int l : levels) {
+    if (l == 2) continue;
+    fields.refuse("levels", fmt::format("has a coordinate with {} levels, but spins have 2", l));
   }
   return Domain::spin(static_cast<int>(n));
 }
@@ -162,15 +159,14 @@ AnyModel read_quadratic(JsonFields& fields) {
 std::vector<double> rows_of_numbers(JsonFields& fields, const Json& value, const std::string& where,
                                     const std::vector<int>& lengths) {
   if (fields.array(value, where).size() != lengths.size()) {
-    fields.refuse(where, "has " + std::to_string(value.size()) + " rows, not " +
-                             std::to_string(lengths.size()));
+    fields.refuse(where, fmt::format("has {} rows, not {}", value.size(), lengths.size()));
   }
   std::vector<double> all;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::vector<double> row = fields.numbers(value[i], element(where, i));
     if (row.size() != static_cast<std::size_t>(lengths[i])) {
-      fields.refuse(element(where, i), "has " + std::to_string(row.size()) + " entries, not " +
-                                           std::to_string(lengths[i]));
+      fields.refuse(element(where, i),
+                    fmt::format("has {} entries, not {}", row.size(), lengths[i]));
     }
     all.insert(all.end(), row.begin(), row.end());
   }
@@ -189,12 +185,12 @@ PottsEdge potts_edge(JsonFields& fields, const Json& entry, const std::string& w
   const Json& between = entry["between"];
   if (!between.is_array() || between.size() != 2)
     fields.refuse(where + ".between", "is not a pair [i, j]");
-  const auto last = static_cast<std::int64_t>(levels.size()) - 1;
-  const int i = static_cast<int>(fields.integer(between[0], where + ".between[0]", 0, last));
-  const int j = static_cast<int>(fields.integer(between[1], where + ".between[1]", 0, last));
-  if (i == j) fields.refuse(where + ".between", "joins site " + std::to_string(i) + " to itself");
-  const std::vector<int> lengths(static_cast<std::size_t>(levels[static_cast<std::size_t>(i)]),
-                                 levels[static_cast<std::size_t>(j)]);
+  const int last = static_cast<int>(levels.size()) - 1;
+  const int i = fields.size(between[0], where + ".between[0]", 0, last);
+  const int j = fields.size(between[1], where + ".between[1]", 0, last);
+  if (i == j) fields.refuse(where + ".between", fmt::format("joins site {} to itself", i));
+  const auto levels_of = [&](int site) { return levels[static_cast<std::size_t>(site)]; };
+  const std::vector<int> lengths(static_cast<std::size_t>(levels_of(i)), levels_of(j));
   return {i, j, rows_of_numbers(fields, entry["table"], where + ".table", lengths)};
 }
 
@@ -207,8 +203,7 @@ AnyModel read_potts(JsonFields& fields) {
     const std::string where = element("pairwise", edges.size());
     const PottsEdge& e = edges.emplace_back(potts_edge(fields, entry, where, levels));
     if (!seen.insert(std::minmax(e.i, e.j)).second) {
-      fields.refuse(where,
-                    "repeats the pair (" + std::to_string(e.i) + ", " + std::to_string(e.j) + ")");
+      fields.refuse(where, fmt::format("repeats the pair ({}, {})", e.i, e.j));
     }
   }
   return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges)};
@@ -249,25 +244,15 @@ AnyModel read_rbm(JsonFields& fields) {
 
 AnyModel read_script(JsonFields& fields) {
   const std::string file = fields.string("script"), kind = fields.string("domain");
-  const int dim = static_cast<int>(fields.integer(fields.at("dim"), "dim", 1, kMaxDim));
-  const auto levels = [&] {
-    return static_cast<int>(fields.integer(fields.at("levels"), "levels", 2, Domain::kMaxLevels));
-  };
-  std::optional<Domain> domain;
-  if (kind == "binary") {
-    domain = Domain::binary(dim);
-  } else if (kind == "spin") {
-    domain = Domain::spin(dim);
-  } else if (kind == "ordered") {
-    domain = Domain::ordered(dim, levels());
-  } else if (kind == "categorical") {
-    domain = Domain::categorical(dim, levels());
-  } else {
-    fields.refuse("domain", "is \"" + kind +
-                                "\"; it must be \"binary\", \"spin\", \"ordered\" or "
-                                "\"categorical\"");
-  }
-  return ScriptModel{file, *domain};
+  const int dim = fields.size("dim", 1, kMaxDim);
+  const auto levels = [&] { return fields.size("levels", 2, Domain::kMaxLevels); };
+  if (kind == "binary") return ScriptModel{file, Domain::binary(dim)};
+  if (kind == "spin") return ScriptModel{file, Domain::spin(dim)};
+  if (kind == "ordered") return ScriptModel{file, Domain::ordered(dim, levels())};
+  if (kind == "categorical") return ScriptModel{file, Domain::categorical(dim, levels())};
+  fields.refuse("domain", "is \"" + kind +
+                              "\"; it must be \"binary\", \"spin\", \"ordered\" or "
+                              "\"categorical\"");
 }
 
 AnyModel read_value(const Json& json, const std::string& source) {
@@ -336,14 +321,9 @@ void make_paths_absolute(Json& json, const std::string& source, const fs::path& 
 }
 
 std::string content_of(std::ifstream& file) {
-  std::string text;
-  constexpr std::size_t block = std::size_t{1} << 20;
-  for (std::size_t size = 0; file; text.resize(size)) {
-    text.resize(size + block);
-    file.read(text.data() + size, block);
-    size += static_cast<std::size_t>(file.gcount());
-  }
-  return text;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 // Reads the value and notes the names of the files that it was made from.

@@ -1,5 +1,8 @@
 #include "io/models/weights_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <memory>
 
@@ -26,6 +29,15 @@ NamedArray read_safetensors_array(const std::filesystem::path& path, const std::
   return {file.tensor(name).shape, file.doubles(name)};
 }
 
+std::vector<double> read_shaped(const std::string& file, const std::string& name,
+                                const std::vector<int>& shape) {
+  NamedArray array = read_array(file, name);
+  const std::vector<std::uint64_t> expected(shape.begin(), shape.end());
+  if (array.shape == expected) return std::move(array.values);
+  throw DataError(fmt::format("{}: {} has shape ({}); expected ({})", file, name,
+                              fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
+}
+
 }  // namespace
 
 NamedArray read_array(const std::filesystem::path& file, const std::string& name) {
@@ -48,6 +60,31 @@ NamedArray read_array(const std::filesystem::path& file, const std::string& name
 
 std::filesystem::path weights_beside(std::filesystem::path model) {
   return model.replace_extension(".weights.npz");
+}
+
+ResnetEnergy read_resnet(JsonFields& fields) {
+  constexpr int kMost = 4096;
+  const auto size = [&](const char* field, int least) { return fields.size(field, least, kMost); };
+  const ResnetShape shape{size("height", 1), size("width", 1), size("channels", 1),
+                          size("blocks", 0), size("halvings", 0)};
+  if (shape.halvings > shape.blocks) {
+    fields.refuse("halvings",
+                  fmt::format("is {}, but there are {} blocks", shape.halvings, shape.blocks));
+  }
+  const std::string file = fields.string("weights_file");
+  ResnetEnergy energy{shape, {}, {}};
+  for (const ParameterArray& array : parameter_arrays(shape)) {
+    for (const double value : read_shaped(file, array.name, array.shape)) {
+      energy.parameters.push_back(static_cast<float>(value));
+    }
+  }
+  energy.base_mean = read_shaped(file, "base_mean", {shape.pixels()});
+  try {
+    check(energy);
+  } catch (const DataError& error) {
+    throw DataError(file + ": " + error.what());
+  }
+  return energy;
 }
 
 }  // namespace saltus

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "io/models/json_fields.hpp"
+#include "saltus/target/resnet_energy.hpp"
+
 namespace saltus {
 
 struct NamedArray {
@@ -19,5 +22,9 @@ NamedArray read_array(const std::filesystem::path& file, const std::string& name
 
 // Where the weights of a model file go that are too many for it: MODEL.weights.npz.
 std::filesystem::path weights_beside(std::filesystem::path model);
+
+// A residual network whose arrays lie in such a file: reads the fields of its model file, of which
+// `weights_file` is an absolute path. Throws FileError and DataError.
+ResnetEnergy read_resnet(JsonFields& fields);
 
 }  // namespace saltus
