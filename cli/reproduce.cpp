@@ -13,7 +13,7 @@
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/file_lock.hpp"
+#include "io/bytes/new_file.hpp"
 #include "report/machine.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/ledger.hpp"

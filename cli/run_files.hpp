@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bytes/file_lock.hpp"
+#include "io/bytes/new_file.hpp"
 
 namespace saltus::cli {
 

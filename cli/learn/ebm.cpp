@@ -10,7 +10,6 @@
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/file_lock.hpp"
 #include "io/bytes/new_file.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/image_sets.hpp"

@@ -4,11 +4,127 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <unordered_map>
 
 #include "saltus/core/error.hpp"
-#include "text/ngrams.hpp"
 
 namespace saltus {
+namespace {
+
+constexpr std::size_t kFirstSlots = 1024;
+
+// The finaliser of MurmurHash3: keys differ in few bits.
+std::uint64_t mixed(std::uint64_t key) {
+  key = (key ^ (key >> 33)) * 0xFF51AFD7ED558CCDu;
+  key = (key ^ (key >> 33)) * 0xC4CEB9FE1A85EC53u;
+  return key ^ (key >> 33);
+}
+
+}  // namespace
+
+// n-grams as numbers, counted from 0 for each n: two are the same when the n-grams are.
+
+// Numbers for keys in the order in which they come.
+class Numbering {
+ public:
+  static constexpr std::int32_t kNone = -1;
+
+  std::int32_t add(std::uint64_t key) {
+    if (2 * static_cast<std::size_t>(size_) >= slots_.size()) grow();
+    Slot& slot = slots_[place(key)];
+    if (slot.number == kNone) slot = {key, size_++};
+    return slot.number;
+  }
+  // kNone: it was never added.
+  std::int32_t find(std::uint64_t key) const {
+    return slots_.empty() ? kNone : slots_[place(key)].number;
+  }
+  std::int32_t size() const { return size_; }
+
+ private:
+  struct Slot {
+    std::uint64_t key;
+    std::int32_t number = kNone;
+  };
+  std::size_t place(std::uint64_t key) const {
+    std::size_t at = mixed(key) & (slots_.size() - 1);
+    while (slots_[at].number != kNone && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  void grow() {
+    std::vector<Slot> old(std::max(kFirstSlots, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.number != kNone) slots_[place(slot.key)] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;  // open addressing
+  std::int32_t size_ = 0;
+};
+
+class Ngrams {
+ public:
+  explicit Ngrams(int longest) : orders_(static_cast<std::size_t>(longest)) {}
+
+  // out[n - 1]: the numbers of the sentence's n-grams, one for each place, in increasing order.
+  // find() gives kNone for those that were never added.
+  using Numbers = std::vector<std::vector<std::int32_t>>;
+  void add(const Sentence& sentence, Numbers& out) {
+    number_ngrams(
+        sentence, out,
+        [&](const std::string& text) {
+          return words_.try_emplace(text, static_cast<std::int32_t>(words_.size())).first->second;
+        },
+        [&](std::size_t order, std::uint64_t key) { return orders_[order].add(key); });
+  }
+  void find(const Sentence& sentence, Numbers& out) const {
+    number_ngrams(
+        sentence, out,
+        [&](const std::string& text) {
+          const auto found = words_.find(text);
+          return found == words_.end() ? Numbering::kNone : found->second;
+        },
+        [&](std::size_t order, std::uint64_t key) { return orders_[order].find(key); });
+  }
+  std::int32_t count(int n) const { return orders_[static_cast<std::size_t>(n - 1)].size(); }
+
+ private:
+  // `number(order, key)` numbers an n-gram, `word(text)` a word.
+  template <class WordNumber, class Number>
+  void number_ngrams(const Sentence& sentence, Numbers& out, const WordNumber& word,
+                     const Number& number) const {
+    out.resize(orders_.size());
+    std::vector<std::int32_t> words, prefixes;
+    for (const std::string& text : sentence) words.push_back(word(text));
+    prefixes.assign(sentence.size(), 0);
+    for (std::size_t order = 0; order < orders_.size(); ++order) {
+      const std::size_t places = sentence.size() > order ? sentence.size() - order : 0;
+      for (std::size_t i = 0; i < places; ++i) {
+        const std::int32_t prefix = prefixes[i], last = words[i + order];
+        prefixes[i] = prefix < 0 || last < 0
+                          ? Numbering::kNone
+                          : number(order, static_cast<std::uint64_t>(prefix) << 32 |
+                                              static_cast<std::uint64_t>(last));
+      }
+      out[order].assign(prefixes.begin(), prefixes.begin() + static_cast<std::ptrdiff_t>(places));
+      std::sort(out[order].begin(), out[order].end());
+    }
+  }
+
+  std::unordered_map<std::string, std::int32_t> words_;
+  std::vector<Numbering> orders_;  // an n-gram is an (n-1)-gram and a word
+};
+
+// Calls f(number, how often it is there) for sorted numbers.
+template <class F>
+void for_each_count(const std::vector<std::int32_t>& numbers, const F& f) {
+  for (std::size_t i = 0, next = 0; i < numbers.size(); i = next) {
+    while (next < numbers.size() && numbers[next] == numbers[i]) ++next;
+    f(numbers[i], static_cast<std::int32_t>(next - i));
+  }
+}
+
 namespace {
 
 // What corpus BLEU sums over sentences.

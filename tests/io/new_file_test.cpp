@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/bytes/file_lock.hpp"
 #include "saltus/core/error.hpp"
 #include "test_files.hpp"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "io/bytes/zip_layout.hpp"
 #include "test_files.hpp"
 
 namespace saltus {

@@ -1,9 +1,11 @@
-// Include this to replace a file in one step: the name holds the old content or the new one, never
-// half of one, whatever ends the program in between.
+// Include this to replace a file in one step (the name holds the old content or the new one, never
+// half of one, whatever ends the program in between) or to keep other processes away from it.
 #pragma once
 
 #include <filesystem>
 #include <string>
+
+#include "saltus/core/descriptor.hpp"
 
 namespace saltus {
 
@@ -43,5 +45,30 @@ void remove_abandoned(const std::filesystem::path& target);
 
 // By whatever name or link; also of files that are not there yet.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// Keeps two processes from using a file at the same time: holds the lock of `file` for as long as
+// it lives. The lock is that of a file beside it, FILE.lock, because a checkpoint is replaced by a
+// new file at every save. The system releases it when the process ends, however it ends; a
+// FILE.lock that a killed process left behind does no harm.
+class FileLock {
+ public:
+  // Throws FileError when another process holds the lock, or when FILE.lock is not ours.
+  explicit FileLock(const std::filesystem::path& file);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  // False on a file system that has no locks: nothing then keeps another process away.
+  bool held() const { return held_; }
+
+  static std::filesystem::path path_of(const std::filesystem::path& file);
+
+ private:
+  bool try_once(const std::filesystem::path& file);
+
+  std::filesystem::path path_;
+  Descriptor fd_;
+  bool held_ = false;
+};
 
 }  // namespace saltus

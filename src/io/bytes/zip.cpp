@@ -8,7 +8,6 @@
 #include <initializer_list>
 
 #include "io/bytes/gzip.hpp"
-#include "io/bytes/zip_layout.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

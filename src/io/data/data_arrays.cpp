@@ -7,7 +7,6 @@
 #include "io/bytes/npy.hpp"
 #include "io/bytes/zip.hpp"
 #include "io/data/data_formats.hpp"
-#include "io/data/two_values.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

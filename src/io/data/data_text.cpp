@@ -9,7 +9,6 @@
 
 #include "io/bytes/words.hpp"
 #include "io/data/data_formats.hpp"
-#include "io/data/two_values.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

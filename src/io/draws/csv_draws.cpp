@@ -8,7 +8,6 @@
 #include <optional>
 #include <string_view>
 
-#include "io/bytes/line_reader.hpp"
 #include "io/bytes/words.hpp"
 #include "io/draws/array_draws.hpp"
 #include "io/draws/formats.hpp"
@@ -72,6 +71,60 @@ void write_chain(OutputFile& out, const Draws& draws, int chain) {
 }
 
 // ---- Reading
+
+constexpr std::size_t kLineBlock = std::size_t{1} << 20;
+// Room for millions of coordinates, but not for a whole file without line ends.
+constexpr std::size_t kLongestLine = std::size_t{1} << 26;
+
+// The lines of a text file, in order, with a number for messages.
+class LineReader {
+ public:
+  explicit LineReader(const InputFile& file) : file_(file) {}
+
+  // The next line without its end, valid until the next call; false at the end of the file. Throws
+  // DataError when the last line has no end, as in a file that was cut off.
+  bool next(std::string_view& line) {
+    std::size_t searched = at_;
+    std::size_t end;
+    while ((end = buffer_.find('\n', searched)) == std::string::npos) {
+      searched = buffer_.size() - at_;  // fill() moves the start of this line to 0
+      if (fill()) continue;
+      if (buffer_.empty()) return false;
+      ++number_;
+      refuse("the file ends in the middle of it");
+    }
+    ++number_;
+    line = std::string_view(buffer_).substr(at_, end - at_);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    at_ = end + 1;
+    return true;
+  }
+  // Throws DataError with the file, the number of the current line and `why`, part of a sentence.
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DataError(fmt::format("'{}' cannot be used: line {}: {}.", file_.name(),
+                                std::max<std::uint64_t>(1, number_), why));
+  }
+
+ private:
+  // Drops the lines that were used and reads on; false when nothing is left.
+  bool fill() {
+    buffer_.erase(0, at_);
+    at_ = 0;
+    if (buffer_.size() > kLongestLine) refuse("it is longer than 64 MiB");
+    const std::size_t old = buffer_.size();
+    const std::size_t n = std::min<std::uint64_t>(kLineBlock, file_.size() - read_);
+    buffer_.resize(old + n);
+    file_.read(read_, buffer_.data() + old, n);
+    read_ += n;
+    return n > 0;
+  }
+
+  const InputFile& file_;
+  std::string buffer_;
+  std::size_t at_ = 0;      // of the next line in buffer_
+  std::uint64_t read_ = 0;  // bytes of the file that have been in buffer_
+  std::uint64_t number_ = 0;
+};
 
 // Takes the fields of a line one by one; errors name the line.
 class Fields {
