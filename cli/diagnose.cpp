@@ -36,7 +36,7 @@ void show_as_json(const Draws& draws, const Summaries& all) {
   const auto bulk = column(all, &S::ess_bulk), tail = column(all, &S::ess_tail),
              rhat = column(all, &S::rhat);
   const auto mean = column(all, &S::mean), sd = column(all, &S::sd), mcse = column(all, &S::mcse);
-  nlohmann::ordered_json j;
+  Json j;
   j["chains"] = draws.chains();
   j["draws"] = draws.draws();
   j["dim"] = draws.dim();
@@ -53,7 +53,7 @@ void diagnose(const std::string& file, bool json) {
   if (json) return show_as_json(*draws, all);
   const DrawsInfo& info = draws->info();
   show("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
-       with_commas(draws->draws()), with_commas(static_cast<std::uint64_t>(draws->dim())),
+       with_commas(draws->draws()), count(draws->dim()),
        info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
   print_table(*draws, all);
   const auto bulk = column(all, &CoordinateSummary::ess_bulk);

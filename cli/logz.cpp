@@ -1,8 +1,6 @@
 // saltus logz: a model's log Z by annealed importance sampling, from below and from above.
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -55,13 +53,12 @@ std::vector<double> read_numbers(const std::string& path) {
   std::vector<double> numbers;
   for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, value);
-    if (error != std::errc{} || rest != text.data() + end || !std::isfinite(value)) {
-      throw DataError(path + ": '" + text.substr(at, std::min<std::size_t>(end - at, 40)) +
-                      "' is not a finite number");
+    const std::string entry = text.substr(at, end - at);
+    const auto value = number_in<double>(entry);
+    if (!value || !std::isfinite(*value)) {
+      throw DataError(path + ": '" + entry.substr(0, 40) + "' is not a finite number");
     }
-    numbers.push_back(value);
+    numbers.push_back(*value);
     at = end;
   }
   return numbers;
@@ -121,7 +118,7 @@ std::string line_of(const AisStatus& status) {
   return fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done);
 }
 
-nlohmann::ordered_json estimate_json(const AisEstimate& e) {
+Json estimate_json(const AisEstimate& e) {
   const double sum = std::accumulate(e.log_weights.begin(), e.log_weights.end(), 0.0);
   return {{"log_z", json_number(e.log_z)},
           {"standard_error", json_number(e.standard_error)},
@@ -130,11 +127,11 @@ nlohmann::ordered_json estimate_json(const AisEstimate& e) {
           {"acceptance_rate", json_number(e.acceptance)}};
 }
 
-nlohmann::ordered_json report_json(const LogzReport& report) {
+Json report_json(const LogzReport& report) {
   const LogzResult& result = report.result;
   const AisResult& r = *result.estimate;
   const AnnealingPlan& plan = report.options.plan.annealing;
-  nlohmann::ordered_json j;
+  Json j;
   j["model"] = report.target.name();
   j["dimension"] = report.target.domain().dim();
   j["log_z"] = json_number(r.forward.log_z);
@@ -142,8 +139,8 @@ nlohmann::ordered_json report_json(const LogzReport& report) {
   j["interval"] = {json_number(r.low()), json_number(r.high())};
   j["ess"] = json_number(r.forward.ess);
   j["forward"] = estimate_json(r.forward);
-  j["reverse"] = r.reverse ? estimate_json(*r.reverse) : nlohmann::ordered_json(nullptr);
-  j["exact"] = result.exact ? json_number(*result.exact) : nlohmann::ordered_json(nullptr);
+  j["reverse"] = r.reverse ? estimate_json(*r.reverse) : Json(nullptr);
+  j["exact"] = result.exact ? json_number(*result.exact) : Json(nullptr);
   j["test"] = nullptr;
   if (result.mean_logp) {
     j["test"] = {
@@ -186,7 +183,7 @@ void print_interval(const AisResult& r) {
 
 void print_likelihood(const LogzReport& report) {
   const LikelihoodInterval& ll = *report.result.log_likelihood;
-  const std::string rows = with_commas(static_cast<std::uint64_t>(report.test_rows));
+  const std::string rows = count(report.test_rows);
   show("{}, {} rows: mean log p {:.5f}", report.options.test, rows, *report.result.mean_logp);
   if (report.result.estimate->reverse) {
     show(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
@@ -202,9 +199,9 @@ void print_report(const LogzReport& report) {
   const std::string parameters = parameters_text(r.parameters);
   show("{}, {}: {}{}{}\n{} chains, {} betas, {} step{} at each, seed {}\n", report.target.name(),
        shape_text(report.target.shape()), report.options.sampler,
-       parameters.empty() ? "" : " with ", parameters,
-       with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(plan.betas.size()),
-       plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s", plan.seed);
+       parameters.empty() ? "" : " with ", parameters, count(plan.chains),
+       with_commas(plan.betas.size()), plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s",
+       plan.seed);
   if (result.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
   show("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS", "acceptance");
   print_estimate("forward", r.forward);

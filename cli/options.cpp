@@ -1,10 +1,9 @@
 #include "cli/options.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "cli/text.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
@@ -28,8 +27,7 @@ std::string script_text(const ModelRequest& r) {
     throw UsageError("--levels has no place beside --domain " + r.domain +
                      ", which has two levels");
   }
-  nlohmann::ordered_json model = {
-      {"model", "torch"}, {"script", r.model}, {"domain", r.domain}, {"dim", r.dim}};
+  Json model = {{"model", "torch"}, {"script", r.model}, {"domain", r.domain}, {"dim", r.dim}};
   if (leveled) model["levels"] = r.levels;
   return model.dump();
 }
@@ -39,11 +37,10 @@ std::string script_text(const ModelRequest& r) {
 CLI::Validator finite_number(double least) {
   return CLI::Validator(
       [least](const std::string& text) -> std::string {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool whole = error == std::errc{} && end == text.data() + text.size();
-        const bool good = whole && std::isfinite(value) && value >= least;
-        return good ? "" : "'" + text + "' is not a number that is possible here";
+        const auto value = number_in<double>(text);
+        return value && std::isfinite(*value) && *value >= least
+                   ? ""
+                   : "'" + text + "' is not a number that is possible here";
       },
       "NUMBER");
 }
@@ -53,12 +50,9 @@ void add_seed(CLI::App& command, std::string& seed) {
 }
 
 std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
-  }
-  return seed;
+  const auto seed = number_in<std::uint64_t>(text);
+  if (!seed) throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
+  return *seed;
 }
 
 void add_threads(CLI::App& command, int& threads, const char* never) {

@@ -1,13 +1,17 @@
 #include "cli/progress.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 
 #include "cli/text.hpp"
 
 namespace saltus::cli {
 namespace {
+
+constexpr double kTerminalSeconds = 0.1, kPlainSeconds = 10;
 
 volatile std::sig_atomic_t seen = 0;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -27,11 +31,22 @@ std::string bar(double fraction) {
 
 }  // namespace
 
+std::string state_text(const LearningInfo& recent) {
+  std::string text = fmt::format("loss {}", short_number(recent.loss));
+  if (std::isnan(recent.difference)) {
+    return text +
+           fmt::format("  acceptance {:.3f}  changes {:.1f}", recent.acceptance, recent.changed);
+  }
+  return text + fmt::format("  reconstruction error {:.4f}", recent.difference);
+}
+
 int signal_seen() {
   return seen;
 }
 
-Progress::Progress(Elsewhere elsewhere) : line_(elsewhere) {
+Progress::Progress(Elsewhere elsewhere)
+    : terminal_(isatty(STDERR_FILENO) == 1),
+      silent_(!terminal_ && elsewhere == Elsewhere::nothing) {
   struct sigaction action {};
   action.sa_handler = [](int signal) { seen = signal; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the program at once
@@ -41,10 +56,23 @@ Progress::Progress(Elsewhere elsewhere) : line_(elsewhere) {
 }
 
 Progress::~Progress() {
-  line_.clear();
+  if (shown_ && terminal_) say_over("");
   for (const int signal : kSignals) {
     if (!ignored(signal)) std::signal(signal, SIG_DFL);
   }
+}
+
+bool Progress::due(double seconds) {
+  if (silent_ || seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
+  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
+  last_ = seconds;
+  return true;
+}
+
+bool Progress::show(const std::string& line) {
+  if (!silent_) terminal_ ? say_over(line) : say_text(line + "\n");
+  shown_ = !silent_;
+  return !signal_seen();
 }
 
 bool Progress::update(const RunStatus& status) {
@@ -62,6 +90,21 @@ bool Progress::update(const RunStatus& status) {
     return fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
                        status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
                        rounded(rate), status.acceptance, duration(left));
+  });
+}
+
+bool Progress::update(const LearnStatus& status) {
+  return update(status.seconds, [&] {
+    const auto done = static_cast<double>(status.totals.iterations);
+    if (status.validated >= 0) {
+      return fmt::format("validation after {} iterations {:5.1f} %",
+                         with_commas(status.totals.iterations), 100 * status.validated);
+    }
+    const double rate = (done - static_cast<double>(status.first)) / status.seconds;
+    const double left = (static_cast<double>(status.planned) - done) / rate;
+    return fmt::format("learning {:5.1f} %  {} left  {}  {} ms per iteration",
+                       100 * done / static_cast<double>(status.planned), duration(left),
+                       state_text(status.totals.recent), short_number(1e3 / rate));
   });
 }
 

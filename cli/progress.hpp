@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/terminal.hpp"
+#include "saltus/learn.hpp"
 #include "saltus/run/run.hpp"
 
 namespace saltus::cli {
@@ -12,9 +13,12 @@ namespace saltus::cli {
 // The number of the signal that came while there was a Progress (SIGINT, SIGTERM or SIGHUP), or 0.
 int signal_seen();
 
+// "loss -14.2, reconstruction error 0.11": what there is to say of the recent iterations.
+std::string state_text(const LearningInfo& recent);
+
 class Progress {
  public:
-  using Elsewhere = StatusLine::Elsewhere;
+  enum class Elsewhere { nothing, lines };
   explicit Progress(Elsewhere elsewhere = Elsewhere::lines);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -22,19 +26,21 @@ class Progress {
 
   // All return false when a signal asks for an end: what a service's callback returns.
   bool update(const RunStatus& status);
+  bool update(const LearnStatus& status);
   // `text()` makes the line, where it is time for one, `seconds` after the work began.
   template <class F>
   bool update(double seconds, F&& text) {
-    if (line_.due(seconds)) line_.show(text());
+    if (due(seconds)) show(text());
     return !signal_seen();
   }
-  bool show(const std::string& line) {
-    line_.show(line);
-    return !signal_seen();
-  }
+  bool show(const std::string& line);
 
  private:
-  StatusLine line_;
+  // Whether the line should be shown again, `seconds` after the beginning of the work.
+  bool due(double seconds);
+
+  bool terminal_, silent_, shown_ = false;
+  double last_ = -1;           // seconds when it was shown
   double first_seconds_ = -1;  // for the rate: where the phase began
   std::uint64_t first_step_ = 0;
   bool warming_up_ = true;

@@ -1,8 +1,6 @@
 // saltus reproduce: the paper's experiments, from data to figures.
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -16,12 +14,10 @@
 #include "io/bytes/new_file.hpp"
 #include "report/machine.hpp"
 #include "reproduce/data/data_folder.hpp"
-#include "reproduce/ledger.hpp"
+#include "reproduce/kept_cells.hpp"
 #include "reproduce/output.hpp"
-#include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
-#include "saltus/run/pacer.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -46,13 +42,11 @@ std::vector<double> parse_alphas(const std::string& text) {
   std::vector<double> list;
   if (text.empty()) return list;
   for (const std::string& part : split_list(text)) {
-    double value = 0;
-    const char* last = part.data() + part.size();
-    const auto [end, error] = std::from_chars(part.data(), last, value);
-    if (error != std::errc{} || end != last || !(value > 0) || !std::isfinite(value)) {
+    const auto value = number_in<double>(part);
+    if (!value || !(*value > 0) || !std::isfinite(*value)) {
       throw UsageError("--alpha " + text + ": expected numbers above 0, separated by commas");
     }
-    list.push_back(value);
+    list.push_back(*value);
   }
   return list;
 }

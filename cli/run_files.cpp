@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include "cli/terminal.hpp"
-#include "io/bytes/new_file.hpp"
-#include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/sample.hpp"
 
@@ -72,6 +70,14 @@ void FileRoles::saves(const fs::path& checkpoint) {
   writes("--checkpoint", checkpoint);
   writes("the draws of --checkpoint", draws_beside(checkpoint));
   writes("the lock of --checkpoint", FileLock::path_of(checkpoint));
+}
+
+void say_how_to_continue(const std::string& checkpoint, const std::string& command) {
+  if (checkpoint.empty()) {
+    say(" Give --checkpoint FILE to be able to continue.\n");
+  } else {
+    say(" Saved in {}. To continue:\n  {}\n", checkpoint, command);
+  }
 }
 
 bool make_folder(const fs::path& folder, const fs::path& file) {

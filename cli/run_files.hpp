@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/bytes/new_file.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 
@@ -32,6 +33,9 @@ class FileRoles {
   std::vector<Role> roles_;
 };
 
+// After "Stopped after ...": how to go on from `checkpoint`, by `command`.
+void say_how_to_continue(const std::string& checkpoint, const std::string& command);
+
 // Makes a folder that `file`, in it, is to be written to. Returns false when it was there already.
 // Throws FileError.
 bool make_folder(const std::filesystem::path& folder, const std::filesystem::path& file);
@@ -46,6 +50,21 @@ class RunFiles {
   // A name for what is saved without being told to: new, and locked. The first of the folders that
   // can be written to is taken. Throws FileError.
   std::string new_checkpoint(const std::vector<std::filesystem::path>& folders);
+  // Saves a run without --checkpoint that is interrupted, or cannot write what it has made to
+  // `out`: in the first of some folders where that is possible. Throws FileError.
+  template <class Run>
+  void save_somewhere(Run& run, const std::filesystem::path& out) {
+    const std::vector<std::filesystem::path> folders = {"", out.parent_path() / "",
+                                                        temporary_folder()};
+    for (auto from = folders.begin();; ++from) {
+      const std::string name = new_checkpoint({from, folders.end()});
+      try {
+        return run.save_to(name);
+      } catch (const FileError&) {  // a disk that is full, say
+        if (from + 1 == folders.end()) throw;
+      }
+    }
+  }
 
  private:
   void lock(const std::filesystem::path& file);

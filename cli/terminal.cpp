@@ -15,7 +15,6 @@
 namespace saltus::cli {
 namespace {
 
-constexpr double kTerminalSeconds = 0.1, kPlainSeconds = 10;
 constexpr const char* kEraseLine = "\r\033[K";
 
 void write_error(const std::string& text) noexcept {
@@ -71,6 +70,13 @@ void say_text(const std::string& text) noexcept {
   }
 }
 
+void say_over(const std::string& line) noexcept {
+  try {  // never onto a new line
+    write_error(kEraseLine + printable(line).substr(0, terminal_width() - 1));
+  } catch (...) {
+  }
+}
+
 void show_text(const std::string& text) {
   write_output(printable(text, true));
 }
@@ -103,32 +109,6 @@ void show_json(const nlohmann::ordered_json& json, const LongLists& lists, int i
     rest.remove_prefix(end + 1);
   }
   write_output("\n");
-}
-
-StatusLine::StatusLine(Elsewhere elsewhere)
-    : terminal_(isatty(STDERR_FILENO) == 1),
-      silent_(!terminal_ && elsewhere == Elsewhere::nothing) {}
-
-bool StatusLine::due(double seconds) {
-  if (silent_ || seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
-  if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
-  last_ = seconds;
-  return true;
-}
-
-void StatusLine::show(const std::string& line) {
-  if (silent_) return;
-  if (terminal_) {  // never onto a new line
-    write_error(kEraseLine + printable(line).substr(0, terminal_width() - 1));
-  } else {
-    say_text(line + "\n");
-  }
-  shown_ = true;
-}
-
-void StatusLine::clear() {
-  if (shown_ && terminal_) write_error(kEraseLine);
-  shown_ = false;
 }
 
 }  // namespace saltus::cli

@@ -20,6 +20,8 @@ void open_standard_streams();
 
 // To standard error. What cannot be written is dropped.
 void say_text(const std::string& text) noexcept;
+// A line on the terminal that standard error is, over the one before it; empty: none.
+void say_over(const std::string& line) noexcept;
 // To standard output. Throws OutputError when it cannot be written.
 void show_text(const std::string& text);
 // The same with marks that the caller put around text that it has made printable.
@@ -58,26 +60,5 @@ inline void show_row(const std::string& name, const std::string& value, int widt
 using LongLists = std::map<std::string, std::span<const double>>;
 std::string long_list(const std::string& name);
 void show_json(const nlohmann::ordered_json& json, const LongLists& lists = {}, int indent = 2);
-
-// Shows progress in one line that overwrites itself. Where standard error is not a terminal it
-// prints a plain line every ten seconds, or nothing.
-class StatusLine {
- public:
-  enum class Elsewhere { nothing, lines };
-  explicit StatusLine(Elsewhere elsewhere = Elsewhere::nothing);
-  ~StatusLine() { clear(); }
-  StatusLine(const StatusLine&) = delete;
-  StatusLine& operator=(const StatusLine&) = delete;
-
-  // Whether the line should be shown again, `seconds` after the beginning of the work.
-  bool due(double seconds);
-  void show(const std::string& line);
-  // Removes the line, before something else is printed.
-  void clear();
-
- private:
-  bool terminal_, silent_, shown_ = false;
-  double last_ = -1;  // seconds when it was shown
-};
 
 }  // namespace saltus::cli

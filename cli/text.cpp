@@ -84,12 +84,12 @@ std::string fixed(double v, int digits) {
   return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
 }
 
-nlohmann::ordered_json json_number(double v) {
-  return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json(nullptr);
+Json json_number(double v) {
+  return std::isfinite(v) ? Json(v) : Json(nullptr);
 }
 
-nlohmann::ordered_json parameters_json(const std::vector<Parameter>& parameters) {
-  auto object = nlohmann::ordered_json::object();
+Json parameters_json(const std::vector<Parameter>& parameters) {
+  auto object = Json::object();
   for (const Parameter& p : parameters) {
     if (const double* number = std::get_if<double>(&p.value)) {
       object[p.name] = json_number(*number);

@@ -11,6 +11,13 @@
 
 namespace saltus::cli {
 
+using Json = nlohmann::ordered_json;
+
+// with_commas for any whole number that is not negative.
+template <class T>
+std::string count(T n) {
+  return with_commas(static_cast<std::uint64_t>(n));
+}
 std::string shape_text(const std::vector<int>& shape);              // "5 x 5"
 std::string coordinate_name(int i, const std::vector<int>& shape);  // "x[2,3]"
 // In quotes where a shell needs them.
@@ -28,7 +35,7 @@ std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummar
 std::string fixed(double v, int digits);  // "-" for NaN
 
 // A JSON number, or null for what JSON cannot hold.
-nlohmann::ordered_json json_number(double v);
-nlohmann::ordered_json parameters_json(const std::vector<Parameter>& parameters);
+Json json_number(double v);
+Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

@@ -9,10 +9,7 @@
 namespace saltus::cli {
 namespace {
 
-const char* text_of(Check::Outcome outcome) {
-  const char* texts[] = {"ok", "FAILED", "skipped", "note"};
-  return texts[static_cast<int>(outcome)];
-}
+constexpr const char* kOutcomes[] = {"ok", "FAILED", "skipped", "note"};  // as in Check::Outcome
 
 void print_head(const VerifyRequest& request) {
   const auto sampler = make_sampler(request.sampler, *request.target, request.settings);
@@ -23,10 +20,11 @@ void print_head(const VerifyRequest& request) {
 
 int verify(const VerifyRequest& request, bool json) {
   if (!json) print_head(request);
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   const VerifyResult result = saltus::verify(request, [&](const Check& c) {
-    list.push_back({{"check", c.name}, {"verdict", text_of(c.outcome)}, {"detail", c.detail}});
-    if (!json) show("{:<14} {:<8} {}\n", c.name, text_of(c.outcome), c.detail);
+    const char* outcome = kOutcomes[static_cast<int>(c.outcome)];
+    list.push_back({{"check", c.name}, {"verdict", outcome}, {"detail", c.detail}});
+    if (!json) show("{:<14} {:<8} {}\n", c.name, outcome, c.detail);
     return true;
   });
   if (json) {

@@ -44,9 +44,28 @@ inline void advance(Ensemble& ensemble, const Sampler& sampler, std::uint64_t st
   ensemble.advance(sampler, steps, nothing);
 }
 
+// Rows of `cols` entries, row r from row(r) on.
+template <class Row>
+RowBuffer<Symbol> gathered(int rows, int cols, Row row) {
+  RowBuffer<Symbol> x(rows, cols);
+  for (int r = 0; r < rows; ++r) std::copy_n(row(r), cols, x.view()[r]);
+  return x;
+}
+
 inline RowBuffer<Symbol> states_of(const Ensemble& ensemble, int dim) {
-  RowBuffer<Symbol> x(ensemble.chains(), dim);
-  for (int c = 0; c < ensemble.chains(); ++c) std::copy_n(ensemble.state(c), dim, x.view()[c]);
+  return gathered(ensemble.chains(), dim, [&](int chain) { return ensemble.state(chain); });
+}
+
+// Rows of bits that are 1 with the probabilities `mean`; row r belongs to chain first_chain + r.
+inline RowBuffer<Symbol> independent_bits(const std::vector<double>& mean, int rows,
+                                          std::uint32_t first_chain, std::uint64_t seed) {
+  RowBuffer<Symbol> x(rows, static_cast<int>(mean.size()));
+  for (int r = 0; r < rows; ++r) {
+    const Stream stream(seed, first_chain + static_cast<std::uint32_t>(r), 0, Purpose::start);
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      x.view()[r][i] = stream.uniform(static_cast<std::uint32_t>(i)) < mean[i];
+    }
+  }
   return x;
 }
 

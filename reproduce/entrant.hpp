@@ -1,6 +1,7 @@
 // A sampler that takes part in an experiment.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -21,5 +22,11 @@ struct Entrant {
   Json setting(Json others = Json::object()) const;
   std::unique_ptr<Sampler> make(const Target& target) const;
 };
+
+// The one of some standings whose entrant has that name.
+template <class Standing>
+const Standing& named(const std::vector<Standing>& all, const std::string& name) {
+  return *std::ranges::find(all, name, [](const Standing& s) { return s.entrant.name(); });
+}
 
 }  // namespace saltus::reproduce

@@ -1,6 +1,5 @@
 #include "reproduce/experiment.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "reproduce/data/data_folder.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/text/corpus.hpp"
 
 namespace saltus::reproduce {
 
@@ -51,47 +51,20 @@ const std::vector<Experiment>& experiments() {
        "2 s", 5, 3, run_categorical},
       {"ising", "the 5 x 5 Ising model: nine samplers by error, effective sample size and time",
        "30 s", "10 s", 5, 3, run_ising},
-      {"rbm",
-       "a restricted Boltzmann machine of MNIST digits: six samplers by MMD, and acceptance",
-       "5 min",
-       "45 s",
-       8,
-       2,
-       run_rbm,
-       {"mnist"}},
+      {"rbm", "a restricted Boltzmann machine of MNIST digits: six samplers by MMD, and acceptance",
+       "5 min", "45 s", 8, 2, run_rbm, split_words("mnist")},
       {"ising-learning", "learning the couplings of a 25 x 25 Ising lattice from samples of it",
        "30 min", "15 s", 1, 1, run_ising_learning},
       {"bnn",
        "neural networks with weights -1 and +1 on four data sets: samplers by fit and by test "
        "error",
-       "18 h; 6 min with --device cuda",
-       "20 s",
-       5,
-       2,
-       run_bnn,
-       {"compas", "news", "adult", "blog"},
-       {"compas"}},
-      {"ebm",
-       "deep energies of binary images, learned with four samplers: test log-likelihood",
-       "10 min for each of 16 cells with --device cuda, weeks without",
-       "1 min",
-       1,
-       1,
-       run_ebm,
-       {"static_mnist", "mnist", "omniglot", "caltech"},
-       {"static_mnist"},
-       true},
-      {"text",
-       "filling the gaps of sentences by a masked language model: samplers by diversity",
-       "90 min",
-       "30 s",
-       5,
-       1,
-       run_text,
-       {"text"},
-       {"text"},
-       false,
-       true}};
+       "18 h; 6 min with --device cuda", "20 s", 5, 2, run_bnn,
+       split_words("compas news adult blog"), split_words("compas")},
+      {"ebm", "deep energies of binary images, learned with four samplers: test log-likelihood",
+       "10 min for each of 16 cells with --device cuda, weeks without", "1 min", 1, 1, run_ebm,
+       split_words("static_mnist mnist omniglot caltech"), split_words("static_mnist"), true},
+      {"text", "filling the gaps of sentences by a masked language model: samplers by diversity",
+       "90 min", "30 s", 5, 1, run_text, split_words("text"), split_words("text"), false, true}};
   return list;
 }
 
@@ -119,10 +92,9 @@ std::vector<std::string> parts_of(const Experiment& experiment, const std::strin
     parts.push_back(list.substr(at, comma - at));
     at = comma + 1;
     if (experiment.own_parts) continue;
-    const auto& known = experiment.data;
-    if (std::find(known.begin(), known.end(), parts.back()) == known.end()) {
+    if (std::ranges::count(experiment.data, parts.back()) == 0) {
       throw UsageError(fmt::format("--only {}: the experiment {} has the parts {}", list,
-                                   experiment.name, fmt::join(known, ", ")));
+                                   experiment.name, fmt::join(experiment.data, ", ")));
     }
   }
   return parts;
@@ -131,9 +103,7 @@ std::vector<std::string> parts_of(const Experiment& experiment, const std::strin
 void check_data(const Experiment& experiment, const std::filesystem::path& folder,
                 const std::vector<std::string>& only) {
   for (const std::string& wanted : experiment.data) {
-    if (only.empty() || std::find(only.begin(), only.end(), wanted) != only.end()) {
-      need_data(wanted, folder);
-    }
+    if (only.empty() || std::ranges::count(only, wanted) > 0) need_data(wanted, folder);
   }
 }
 

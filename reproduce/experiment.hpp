@@ -20,6 +20,18 @@
 namespace saltus::reproduce {
 
 using Json = nlohmann::ordered_json;
+using report::Cell;
+using report::Phrase;
+using report::Plot;
+using report::Series;
+
+inline Plot labelled(std::string title, std::string x_label, std::string y_label,
+                     std::string summary = "") {
+  return {.title = std::move(title),
+          .x_label = std::move(x_label),
+          .y_label = std::move(y_label),
+          .summary = std::move(summary)};
+}
 
 enum class Verdict {
   agrees,

@@ -1,21 +1,25 @@
-// Keeps the finished cells of an experiment, so that a later call need not compute them again.
+// Keeps the finished cells of an experiment, so that a later call need not compute them again; and
+// where, and for how long, they were computed, over all calls that worked on them.
 #pragma once
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/experiment.hpp"
+#include "saltus/text/corpus.hpp"
 
 namespace saltus::reproduce {
 
 // One file for each cell in a folder (empty: none are kept). A Cell has a name for its file,
-// Cell::file_of(key), a list of members with their names, Cell::fields(), and sound(), which is
-// false where they do not fit together.
+// Cell::file_of(key), the members to be kept, kept(), their names, Cell::kNames, and sound(), which
+// is false where they do not fit together.
 template <class Cell>
 class KeptCells {
  public:
@@ -28,9 +32,11 @@ class KeptCells {
     const Json json = Json::parse(in, nullptr, false);
     if (!json.is_object() || json.value("key", Json()) != key) return std::nullopt;
     Cell cell;
+    const std::vector<std::string> names = split_words(Cell::kNames);
     try {
-      const auto read = [&](const auto& field) { json.at(field.first).get_to(cell.*field.second); };
-      std::apply([&](const auto&... field) { (read(field), ...); }, Cell::fields());
+      std::apply([&, name = names.begin()](
+                     auto&... member) mutable { (json.at(*name++).get_to(member), ...); },
+                 cell.kept());
     } catch (const Json::exception&) {
       return std::nullopt;
     }
@@ -38,11 +44,13 @@ class KeptCells {
   }
 
   // The file is there whole or not at all. Throws FileError.
-  void keep(const Json& key, const Cell& cell) const {
+  void keep(const Json& key, Cell cell) const {
     if (folder_.empty()) return;
     Json json;
-    const auto write = [&](const auto& field) { json[field.first] = cell.*field.second; };
-    std::apply([&](const auto&... field) { (write(field), ...); }, Cell::fields());
+    const std::vector<std::string> names = split_words(Cell::kNames);
+    std::apply(
+        [&, name = names.begin()](auto&... member) mutable { ((json[*name++] = member), ...); },
+        cell.kept());
     json["key"] = key;
     std::error_code failure;
     std::filesystem::create_directories(folder_, failure);
@@ -68,5 +76,19 @@ class KeptCells {
   double longest_ = 0;  // seconds of a cell that was made
   int missing_ = 0;
 };
+
+struct Ledger {
+  std::vector<std::string> machines;
+  double seconds = 0;
+
+  std::string machine() const;  // all of them
+};
+
+// When something in the folder of finished parts last changed; the ledger itself does not count.
+std::filesystem::file_time_type last_change(const std::filesystem::path& parts);
+
+// Adds a call to the ledger in the folder of parts; one that computed nothing leaves it as it is.
+Ledger add_to_ledger(const std::filesystem::path& parts, const std::string& machine, double seconds,
+                     bool computed);
 
 }  // namespace saltus::reproduce

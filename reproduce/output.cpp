@@ -6,13 +6,9 @@
 #include <cmath>
 
 #include "io/bytes/byte_file.hpp"
-#include "reproduce/saved.hpp"
-#include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {
 namespace {
-
-using report::Cell;
 
 // "log_rmse" as people read it.
 std::string words(std::string name) {
@@ -140,15 +136,6 @@ report::Page page_of(const Results& results, const Made& made) {
   return page;
 }
 
-void write_bytes(const std::filesystem::path& path, const char* data, std::size_t size) {
-  replace_file(path, [&](OutputFile& out) { out.append(data, size); });
-}
-
-void write_json(const std::filesystem::path& path, const Json& json) {
-  const std::string text = json.dump(1) + "\n";
-  write_bytes(path, text.data(), text.size());
-}
-
 }  // namespace
 
 const char* verdict_text(Verdict verdict) {
@@ -196,12 +183,13 @@ std::vector<std::filesystem::path> write_results(const Results& results, const M
                                                  const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> written;
   const auto place = [&](const std::string& name) { return written.emplace_back(folder / name); };
-  write_json(place("results.json"), results_json(results, made));
-  write_json(place("curves.json"), curves_json(results));
+  replace_file(place("results.json"), results_json(results, made).dump(1) + "\n");
+  replace_file(place("curves.json"), curves_json(results).dump(1) + "\n");
   for (const Section& section : results.sections) {
     for (const Picture& picture : section.pictures) {
-      write_bytes(place(picture.file), reinterpret_cast<const char*>(picture.image.png.data()),
-                  picture.image.png.size());
+      const std::vector<std::byte>& png = picture.image.png;
+      replace_file(place(picture.file),
+                   [&](OutputFile& out) { out.append(png.data(), png.size()); });
     }
   }
   if (report::pages_built()) write_page(results, made, place("page.html"));

@@ -1,4 +1,4 @@
-#include "reproduce/saved.hpp"
+#include "reproduce/output.hpp"
 
 #include <fmt/format.h>
 
@@ -19,13 +19,25 @@ using Kind = report::Plot::Kind;
 constexpr std::array<const char*, 4> kKinds = {"line", "scatter", "bars", "box"};  // as in Kind
 constexpr std::array<const char*, 3> kLooks = {"plain", "strong", "marked"};       // Phrase::Look
 
+// make(entry) of every entry, as JSON and back.
+template <class T, class Make>
+Json array_of(const std::vector<T>& list, Make make) {
+  Json array = Json::array();
+  for (const T& entry : list) array.push_back(make(entry));
+  return array;
+}
+template <class Make>
+auto list_from(const Json& array, Make make) {
+  std::vector<std::invoke_result_t<Make, const Json&>> list;
+  for (const Json& entry : array) list.push_back(make(entry));
+  return list;
+}
+
 // Curves have seven digits: more than any plot shows.
 Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (const double v : values) {
-    array.push_back(std::isfinite(v) ? Json(std::stod(fmt::format("{:.7g}", v))) : Json(nullptr));
-  }
-  return array;
+  return array_of(values, [](double v) {
+    return std::isfinite(v) ? Json(std::stod(fmt::format("{:.7g}", v))) : Json(nullptr);
+  });
 }
 
 Json row_json(const Row& row) {
@@ -40,10 +52,12 @@ Json row_json(const Row& row) {
 
 Json series_json(const report::Series& series) {
   Json j = {{"name", series.name}};
-  if (!series.x.empty()) j["x"] = numbers(series.x);
-  if (!series.y.empty()) j["y"] = numbers(series.y);
-  if (!series.low.empty()) j["low"] = numbers(series.low);
-  if (!series.high.empty()) j["high"] = numbers(series.high);
+  for (const auto& [key, values] : {std::pair{"x", &series.x},
+                                    {"y", &series.y},
+                                    {"low", &series.low},
+                                    {"high", &series.high}}) {
+    if (!values->empty()) j[key] = numbers(*values);
+  }
   for (const report::Box& box : series.boxes) {
     j["boxes"].push_back({{"low", number_or_null(box.low)},
                           {"q1", number_or_null(box.q1)},
@@ -64,8 +78,7 @@ Json plot_json(const report::Plot& plot) {
   if (plot.wide) j["wide"] = true;
   if (plot.y_from < plot.y_to) j["y_range"] = {plot.y_from, plot.y_to};
   j["summary"] = plot.summary;
-  j["series"] = Json::array();
-  for (const report::Series& s : plot.series) j["series"].push_back(series_json(s));
+  j["series"] = array_of(plot.series, series_json);
   return j;
 }
 
@@ -73,21 +86,14 @@ Json plot_json(const report::Plot& plot) {
 Json cell_json(const report::Cell& c) {
   if (c.numeric) return {{"text", c.text}, {"number", number_or_null(c.number)}};
   if (c.phrases.empty()) return c.text;
-  Json phrases = Json::array();
-  for (const report::Phrase& p : c.phrases) {
-    phrases.push_back(Json::array({p.text, kLooks[static_cast<std::size_t>(p.look)]}));
-  }
-  return phrases;
+  return array_of(c.phrases, [](const report::Phrase& p) {
+    return Json::array({p.text, kLooks[static_cast<std::size_t>(p.look)]});
+  });
 }
 
 Json cells_json(const std::vector<std::vector<report::Cell>>& rows) {
-  Json j = Json::array();
-  for (const auto& row : rows) {
-    Json cells = Json::array();
-    for (const report::Cell& c : row) cells.push_back(cell_json(c));
-    j.push_back(std::move(cells));
-  }
-  return j;
+  return array_of(rows,
+                  [](const std::vector<report::Cell>& row) { return array_of(row, cell_json); });
 }
 
 Json section_json(const Section& section) {
@@ -111,17 +117,13 @@ double number(const Json& j) {
   return j.is_null() ? std::nan("") : j.get<double>();
 }
 
-std::vector<double> numbers_of(const Json& j, const char* key) {
-  std::vector<double> list;
-  if (j.contains(key)) {
-    for (const Json& v : j[key]) list.push_back(number(v));
-  }
-  return list;
-}
-
 const Json& list_of(const Json& j, const char* key) {
   static const Json none = Json::array();
   return j.contains(key) ? j[key] : none;
+}
+
+std::vector<double> numbers_of(const Json& j, const char* key) {
+  return list_from(list_of(j, key), number);
 }
 
 std::optional<double> optional_number(const Json& j) {
@@ -144,8 +146,8 @@ Row row_of(const Json& j) {
 }
 
 report::Series series_of(const Json& j) {
-  report::Series s{j.at("name"),         numbers_of(j, "x"),    numbers_of(j, "y"),
-                   numbers_of(j, "low"), numbers_of(j, "high"), {}};
+  report::Series s{j.at("name"), numbers_of(j, "x"), numbers_of(j, "y"), numbers_of(j, "low"),
+                   numbers_of(j, "high")};
   for (const Json& b : list_of(j, "boxes")) {
     s.boxes.push_back({number(b.at("low")), number(b.at("q1")), number(b.at("median")),
                        number(b.at("q3")), number(b.at("high")), numbers_of(b, "outliers")});
@@ -161,8 +163,8 @@ report::Plot plot_of(const Json& j) {
   plot.log_x = j.value("log_x", false), plot.log_y = j.value("log_y", false);
   plot.wide = j.value("wide", false);
   plot.summary = j.at("summary");
-  for (const Json& c : list_of(j, "categories")) plot.categories.push_back(c);
-  for (const Json& s : j.at("series")) plot.series.push_back(series_of(s));
+  list_of(j, "categories").get_to(plot.categories);
+  plot.series = list_from(j.at("series"), series_of);
   if (j.contains("y_range")) plot.y_from = j["y_range"].at(0), plot.y_to = j["y_range"].at(1);
   return plot;
 }
@@ -181,29 +183,20 @@ report::Cell cell_of(const Json& j) {
 }
 
 std::vector<std::vector<report::Cell>> cells_of(const Json& rows) {
-  std::vector<std::vector<report::Cell>> list;
-  for (const Json& row : rows) {
-    auto& cells = list.emplace_back();
-    for (const Json& c : row) cells.push_back(cell_of(c));
-  }
-  return list;
+  return list_from(rows, [](const Json& row) { return list_from(row, cell_of); });
 }
 
-std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
+std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw FileError("cannot open " + path.string(), false);
-  std::vector<std::byte> bytes;
-  for (std::istreambuf_iterator<char> c(file), end; c != end; ++c) {
-    bytes.push_back(static_cast<std::byte>(*c));
-  }
-  return bytes;
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Section section_of(const Json& j, const Json& curves, std::size_t& plot,
                    const std::filesystem::path& folder) {
   Section section;
   section.heading = j.at("heading");
-  for (const Json& t : j.at("text")) section.text.push_back(t);
+  j.at("text").get_to(section.text);
   for (std::size_t n = j.at("plots"); n > 0; --n) {
     section.plots.push_back(plot_of(curves.at(plot++)));
   }
@@ -213,20 +206,17 @@ Section section_of(const Json& j, const Json& curves, std::size_t& plot,
   }
   for (const Json& p : list_of(j, "pictures")) {
     const std::string file = p.at("file");
-    section.pictures.push_back({file, {read_bytes(folder / file), p.at("alt"), p.at("label")}});
+    const std::string png = text_of(folder / file);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    section.pictures.push_back({file, {{bytes, bytes + png.size()}, p.at("alt"), p.at("label")}});
   }
   section.pictures_caption = j.value("pictures_caption", "");
   return section;
 }
 
-Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw FileError("cannot open " + path.string(), false);
-  return Json::parse(file);
-}
-
 Saved parsed(const std::filesystem::path& folder) {
-  const Json numbers = read_json(folder / "results.json"), rest = read_json(folder / "curves.json");
+  const Json numbers = Json::parse(text_of(folder / "results.json")),
+             rest = Json::parse(text_of(folder / "curves.json"));
   Options options;
   options.quick = numbers.at("quick");
   options.seeds = numbers.at("seeds");
@@ -234,8 +224,8 @@ Saved parsed(const std::filesystem::path& folder) {
   Saved saved{{},
               {find_experiment(numbers.at("experiment")), options, numbers.at("command"),
                numbers.at("seconds"), numbers.at("machine"), numbers.at("version")}};
-  for (const Json& row : numbers.at("rows")) saved.results.rows.push_back(row_of(row));
-  for (const Json& text : rest.at("findings")) saved.results.findings.push_back(text);
+  saved.results.rows = list_from(numbers.at("rows"), row_of);
+  rest.at("findings").get_to(saved.results.findings);
   std::size_t plot = 0;
   for (const Json& section : rest.at("sections")) {
     saved.results.sections.push_back(section_of(section, rest.at("curves"), plot, folder));
@@ -246,8 +236,6 @@ Saved parsed(const std::filesystem::path& folder) {
 }  // namespace
 
 Json results_json(const Results& results, const Made& made) {
-  Json rows = Json::array();
-  for (const Row& row : results.rows) rows.push_back(row_json(row));
   return {{"experiment", made.experiment.name},
           {"version", made.version},
           {"command", made.command},
@@ -256,7 +244,7 @@ Json results_json(const Results& results, const Made& made) {
           {"seeds", made.options.seeds},
           {"machine", made.machine},
           {"seconds", made.seconds},
-          {"rows", rows}};
+          {"rows", array_of(results.rows, row_json)}};
 }
 
 Json curves_json(const Results& results) {

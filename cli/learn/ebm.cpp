@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/learn/report.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
@@ -168,150 +167,125 @@ class LearnEbmOptions {
   int buffer_ = 0;
 };
 
-class LearnEbm {
- public:
-  explicit LearnEbm(LearnEbmCommand command)
-      : command_(std::move(command)),
-        images_(load_images(command_.dataset, data_folder(command_.data))) {
-    command_.request.images = &images_;
-    if (command_.request.resume && sum_of(images_) != command_.request.data_sum) {
-      throw DataError(command_.dataset + ": not the data that " +
-                      command_.request.setup.folder.string() + " learned from");
-    }
-    run_ = std::make_unique<DeepRun>(command_.request);
-    make_folder(command_.request.setup.folder,
-                EbmRun::checkpoint_in(command_.request.setup.folder));
-    claim();
-    run_->start();
+// One learning at a time in a folder, and none on top of another.
+std::unique_ptr<FileLock> claim(const DeepRequest& request) {
+  const std::filesystem::path &folder = request.setup.folder, file = EbmRun::checkpoint_in(folder);
+  make_folder(folder, file);
+  auto lock = std::make_unique<FileLock>(file);
+  if (!request.resume && std::filesystem::exists(file)) {
+    throw UsageError(folder.string() +
+                     " holds an earlier learning: go on with --resume, or name a new folder");
   }
-  LearnEbm(const LearnEbm&) = delete;  // the run points to the images
-  LearnEbm& operator=(const LearnEbm&) = delete;
+  remove_abandoned(file);
+  return lock;
+}
 
-  // True when all iterations are done.
-  bool go() {
-    Progress progress;
-    return run_->go([&](const LearnStatus& status) {
-      return progress.update(status.seconds, [&] { return line_of(status); });
-    });
+void print_text(const LearnEbmCommand& command, const DeepRun& run) {
+  const EbmLearning& learning = run.run().learning();
+  const EbmSetup& setup = run.request().setup;
+  show_row("model", fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
+                                setup.shape.height, setup.shape.width, setup.shape.channels,
+                                setup.shape.blocks, count(parameter_count(setup.shape))));
+  show_row(
+      "data",
+      fmt::format("{}, {} images{}", command.dataset, count(command.request.images->train.rows()),
+                  command.request.images->grey ? ", bits drawn anew for every batch" : ""));
+  show_row("method", fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
+                                 count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
+  show_row("learned",
+           fmt::format("{} iterations, {} times through the data", count(learning.iteration()),
+                       short_number(learning.batches().epochs(learning.iteration()))));
+  if (!learning.history().empty()) {
+    const EbmInfo& now = learning.history().back();
+    show_row("time", fmt::format("{}; sampling {} ms, update {} ms per iteration",
+                                 duration(now.seconds), short_number(1e3 * now.sampling_seconds),
+                                 short_number(1e3 * now.update_seconds)));
+    show_row("now", fmt::format("loss {}  acceptance {:.3f}  changes {:.1f}",
+                                short_number(now.loss()), now.acceptance, now.changed));
   }
-
-  void say_how_to_continue() const {
-    say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
-        "  saltus learn ebm --out {} --resume\n",
-        with_commas(run_->run().learning().iteration()),
-        with_commas(command_.request.setup.plan.iterations), command_.request.setup.folder.string(),
-        shell_word(command_.request.setup.folder.string()));
+  if (const Validation* best = learning.best()) {
+    show_row("validation",
+             fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
+                         "{:.0f} of {} chains) after {} iterations",
+                         best->log_likelihood(), best->standard_error, best->ess,
+                         setup.plan.validation_chains, count(best->iteration)));
   }
+  if (const std::string why = run.doubts(); !why.empty()) show_row("warning", why);
+  show_row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
+}
 
-  void print(bool complete) const { command_.json ? show_json(summary(complete)) : print_text(); }
-
- private:
-  // One learning at a time in a folder, and none on top of another.
-  void claim() {
-    const std::filesystem::path file = EbmRun::checkpoint_in(command_.request.setup.folder);
-    lock_ = std::make_unique<FileLock>(file);
-    if (!command_.request.resume && std::filesystem::exists(file)) {
-      throw UsageError(command_.request.setup.folder.string() +
-                       " holds an earlier learning: go on with --resume, or name a new folder");
-    }
-    remove_abandoned(file);
+Json summary(const LearnEbmCommand& command, const DeepRun& run, bool complete) {
+  const EbmLearning& learning = run.run().learning();
+  const EbmSetup& setup = run.request().setup;
+  Json j;
+  j["model"] = "resnet-ebm";
+  j["shape"] = {setup.shape.height, setup.shape.width};
+  j["channels"] = setup.shape.channels;
+  j["blocks"] = setup.shape.blocks;
+  j["network_parameters"] = parameter_count(setup.shape);
+  j["dataset"] = command.dataset;
+  j["rows"] = command.request.images->train.rows();
+  j["redrawn"] = command.request.images->grey;
+  j["sampler"] = setup.sampler;
+  j["parameters"] = parameters_json(learning.sampler().parameters());
+  j["batch"] = setup.plan.batch;
+  j["buffer"] = setup.plan.buffer;
+  j["steps"] = setup.plan.steps;
+  j["lr"] = setup.plan.rate;
+  j["lr_warmup"] = setup.plan.rate_warmup;
+  j["average_decay"] = command.request.network.average_decay;
+  j["energy_penalty"] = command.request.network.energy_penalty;
+  j["seed"] = setup.plan.seed;
+  j["device"] = command.device;
+  j["iterations"] = learning.iteration();
+  const EbmInfo now = learning.history().empty() ? EbmInfo{} : learning.history().back();
+  j["loss"] = json_number(now.loss());
+  j["acceptance_rate"] = json_number(now.acceptance);
+  j["proposed_changes"] = json_number(now.proposed);
+  j["changes"] = json_number(now.changed);
+  j["seconds"] = json_number(now.seconds);
+  j["seconds_per_iteration"] = {{"sampling", json_number(now.sampling_seconds)},
+                                {"update", json_number(now.update_seconds)}};
+  j["best_validation"] = nullptr;
+  if (const Validation* best = learning.best()) {
+    j["best_validation"] = {{"iteration", best->iteration},
+                            {"log_likelihood", json_number(best->log_likelihood())},
+                            {"log_z", json_number(best->log_z)},
+                            {"standard_error", json_number(best->standard_error)},
+                            {"ess", json_number(best->ess)}};
   }
-
-  void print_text() const {
-    const EbmLearning& learning = run_->run().learning();
-    const EbmSetup& setup = run_->request().setup;
-    const auto count = [](auto n) { return with_commas(static_cast<std::uint64_t>(n)); };
-    show_row("model",
-             fmt::format("resnet-ebm, {} x {} pixels, {} channels, {} blocks, {} parameters",
-                         setup.shape.height, setup.shape.width, setup.shape.channels,
-                         setup.shape.blocks, count(parameter_count(setup.shape))));
-    show_row("data", fmt::format("{}, {} images{}", command_.dataset, count(images_.train.rows()),
-                                 images_.grey ? ", bits drawn anew for every batch" : ""));
-    show_row("method",
-             fmt::format("{} of {} chains x {} steps of {}", setup.plan.batch,
-                         count(setup.plan.buffer), count(setup.plan.steps), setup.sampler));
-    show_row("learned",
-             fmt::format("{} iterations, {} times through the data", count(learning.iteration()),
-                         short_number(learning.batches().epochs(learning.iteration()))));
-    if (!learning.history().empty()) {
-      const EbmInfo& now = learning.history().back();
-      show_row("time", fmt::format("{}; sampling {} ms, update {} ms per iteration",
-                                   duration(now.seconds), short_number(1e3 * now.sampling_seconds),
-                                   short_number(1e3 * now.update_seconds)));
-      show_row("now", fmt::format("loss {}  acceptance {:.3f}  changes {:.1f}",
-                                  short_number(now.loss()), now.acceptance, now.changed));
-    }
-    if (const Validation* best = learning.best()) {
-      show_row("validation",
-               fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
-                           "{:.0f} of {} chains) after {} iterations",
-                           best->log_likelihood(), best->standard_error, best->ess,
-                           setup.plan.validation_chains, count(best->iteration)));
-    }
-    if (const std::string why = run_->doubts(); !why.empty()) show_row("warning", why);
-    show_row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
-  }
-
-  nlohmann::ordered_json summary(bool complete) const {
-    const EbmLearning& learning = run_->run().learning();
-    const EbmSetup& setup = run_->request().setup;
-    nlohmann::ordered_json j;
-    j["model"] = "resnet-ebm";
-    j["shape"] = {setup.shape.height, setup.shape.width};
-    j["channels"] = setup.shape.channels;
-    j["blocks"] = setup.shape.blocks;
-    j["network_parameters"] = parameter_count(setup.shape);
-    j["dataset"] = command_.dataset;
-    j["rows"] = images_.train.rows();
-    j["redrawn"] = images_.grey;
-    j["sampler"] = setup.sampler;
-    j["parameters"] = parameters_json(learning.sampler().parameters());
-    j["batch"] = setup.plan.batch;
-    j["buffer"] = setup.plan.buffer;
-    j["steps"] = setup.plan.steps;
-    j["lr"] = setup.plan.rate;
-    j["lr_warmup"] = setup.plan.rate_warmup;
-    j["average_decay"] = command_.request.network.average_decay;
-    j["energy_penalty"] = command_.request.network.energy_penalty;
-    j["seed"] = setup.plan.seed;
-    j["device"] = command_.device;
-    j["iterations"] = learning.iteration();
-    const EbmInfo now = learning.history().empty() ? EbmInfo{} : learning.history().back();
-    j["loss"] = json_number(now.loss());
-    j["acceptance_rate"] = json_number(now.acceptance);
-    j["proposed_changes"] = json_number(now.proposed);
-    j["changes"] = json_number(now.changed);
-    j["seconds"] = json_number(now.seconds);
-    j["seconds_per_iteration"] = {{"sampling", json_number(now.sampling_seconds)},
-                                  {"update", json_number(now.update_seconds)}};
-    j["best_validation"] = nullptr;
-    if (const Validation* best = learning.best()) {
-      j["best_validation"] = {{"iteration", best->iteration},
-                              {"log_likelihood", json_number(best->log_likelihood())},
-                              {"log_z", json_number(best->log_z)},
-                              {"standard_error", json_number(best->standard_error)},
-                              {"ess", json_number(best->ess)}};
-    }
-    j["validations"] = learning.validations().size();
-    j["warning"] = nullptr;
-    if (const std::string why = run_->doubts(); !why.empty()) j["warning"] = why;
-    j["out"] = setup.folder.string();
-    j["complete"] = complete;
-    j["version"] = version();
-    return j;
-  }
-
-  LearnEbmCommand command_;
-  ImageSet images_;
-  std::unique_ptr<FileLock> lock_;
-  std::unique_ptr<DeepRun> run_;
-};
+  j["validations"] = learning.validations().size();
+  j["warning"] = nullptr;
+  if (const std::string why = run.doubts(); !why.empty()) j["warning"] = why;
+  j["out"] = setup.folder.string();
+  j["complete"] = complete;
+  j["version"] = version();
+  return j;
+}
 
 int learn_ebm(LearnEbmCommand command) {
-  LearnEbm learn(std::move(command));
-  const bool complete = learn.go();
-  if (!complete) learn.say_how_to_continue();
-  learn.print(complete);
+  const ImageSet images = load_images(command.dataset, data_folder(command.data));
+  DeepRequest& request = command.request;
+  const std::string folder = request.setup.folder.string();
+  request.images = &images;
+  if (request.resume && sum_of(images) != request.data_sum) {
+    throw DataError(command.dataset + ": not the data that " + folder + " learned from");
+  }
+  DeepRun run(request);
+  const auto lock = claim(request);
+  run.start();
+  const auto go = [&] {
+    Progress progress;
+    return run.go([&](const LearnStatus& status) { return progress.update(status); });
+  };
+  const bool complete = go();
+  if (!complete) {
+    say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
+        "  saltus learn ebm --out {} --resume\n",
+        with_commas(run.run().learning().iteration()), with_commas(request.setup.plan.iterations),
+        folder, shell_word(folder));
+  }
+  command.json ? show_json(summary(command, run, complete)) : print_text(command, run);
   return complete || !signal_seen() ? ok : 128 + signal_seen();
 }
 

@@ -5,19 +5,25 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/learn/report.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/new_file.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/data_file.hpp"
+#include "saltus/learn.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct LearnCommand : RunControl {
+  LearnRequest request;
+  std::string data, out;  // files
+};
 
 constexpr int kMostRows = 1'000'000'000;
 
@@ -160,28 +166,81 @@ class LearnOptions {
   std::string seed_ = "1";
 };
 
+std::string method_text(const LearnRequest& r) {
+  return r.plan.chains > 0
+             ? fmt::format("persistent contrastive divergence, {} chains x {} steps of {}",
+                           count(r.plan.chains), with_commas(r.plan.steps), r.sampler)
+             : fmt::format("contrastive divergence, {} steps of {}", with_commas(r.plan.steps),
+                           r.sampler);
+}
+
+void print_report(const LearnCommand& command, const LearnRequest& r, const LearnResult& result) {
+  const LearnTotals& t = result.totals;
+  show_row("model", r.kind == "rbm"
+                        ? fmt::format("rbm, {} visible and {} hidden units", count(r.data.cols),
+                                      count(r.hidden))
+                        : fmt::format("ising, {} spins, all couplings{}", count(r.data.cols),
+                                      r.fields ? " and fields" : ""));
+  show_row("data", fmt::format("{}, {} rows", command.data, count(r.data.rows)));
+  show_row("method", method_text(r));
+  show_row("learned",
+           fmt::format("{} iterations, {} times through the data, in {}", with_commas(t.iterations),
+                       short_number(result.epochs), duration(t.seconds())));
+  const double whole = t.seconds() > 0 ? t.seconds() / 100 : 1;
+  show_row("time", fmt::format("sampling {:.0f} %, gradient {:.0f} %, update {:.0f} %",
+                               t.sampling_seconds / whole, t.gradient_seconds / whole,
+                               t.update_seconds / whole));
+  show_row("now", state_text(t.recent));
+  show_row("written", command.out);
+}
+
+Json report_json(const LearnCommand& command, const LearnRequest& r, const LearnResult& result) {
+  const LearnTotals& t = result.totals;
+  Json j;
+  j["model"] = r.kind;
+  j["dim"] = r.data.cols;
+  if (r.kind == "rbm") j["hidden"] = r.hidden;
+  if (r.kind == "ising") j["fields"] = r.fields;
+  j["rows"] = r.data.rows;
+  j["batch"] = r.plan.batch;
+  j["sampler"] = r.sampler;
+  j["parameters"] = parameters_json(result.parameters);
+  j["persistent_chains"] = r.plan.chains;
+  j["steps"] = r.plan.steps;
+  j["lr"] = r.plan.adam.rate;
+  j["l1"] = r.plan.l1;
+  j["seed"] = r.plan.seed;
+  j["iterations"] = t.iterations;
+  j["epochs"] = result.epochs;
+  j["loss"] = json_number(t.recent.loss);
+  j["gap"] = json_number(t.recent.gap);
+  j["reconstruction_error"] = json_number(t.recent.difference);
+  j["acceptance_rate"] = json_number(t.recent.acceptance);
+  j["proposed_changes"] = json_number(t.recent.proposed);
+  j["changes"] = json_number(t.recent.changed);
+  j["seconds"] = {{"sampling", t.sampling_seconds},
+                  {"gradient", t.gradient_seconds},
+                  {"update", t.update_seconds}};
+  j["out"] = command.out;
+  j["complete"] = result.complete;
+  j["version"] = version();
+  return j;
+}
+
 std::string resume_text(const LearnRequest& r) {
   return fmt::format("saltus learn {} --resume {}", r.kind, shell_word(r.checkpoint));
 }
 
-// What was interrupted without --checkpoint, or cannot be written, is saved all the same.
-void save_somewhere(LearnRun& run, const LearnCommand& command) {
-  run.save_to(command.files->new_checkpoint(
-      {"", fs::path(command.out).parent_path() / "", temporary_folder()}));
-}
-
 bool go(LearnRun& run) {
   Progress progress;
-  return run.go([&](const LearnStatus& status) {
-    return progress.update(status.seconds, [&] { return line_of(status); });
-  });
+  return run.go([&](const LearnStatus& status) { return progress.update(status); });
 }
 
 void write_model(LearnRun& run, const LearnCommand& command) {
   try {
     run.model().write(command.out);
   } catch (const FileError& e) {
-    if (run.request().checkpoint.empty()) save_somewhere(run, command);
+    if (run.request().checkpoint.empty()) command.files->save_somewhere(run, command.out);
     throw EndError(cannot_create, e.what(),
                    fmt::format("What was learned is saved in {}. To write it elsewhere:\n"
                                "  {} --out FILE.json\n",
@@ -191,11 +250,7 @@ void write_model(LearnRun& run, const LearnCommand& command) {
 
 void tell_how_to_continue(const LearnRequest& r, std::uint64_t iterations) {
   say("Stopped after {} of {} iterations.", with_commas(iterations), with_commas(r.iterations));
-  if (r.checkpoint.empty()) {
-    say(" Give --checkpoint FILE to be able to continue.\n");
-  } else {
-    say(" Saved in {}. To continue:\n  {}\n", r.checkpoint, resume_text(r));
-  }
+  say_how_to_continue(r.checkpoint, resume_text(r));
 }
 
 // From the first iteration to the model in its file.
@@ -211,7 +266,8 @@ void learn_and_write(LearnRun& run, const LearnCommand& command) {
                                        resume_text(r))
                          : "");
   }
-  if (!complete && signal_seen() && run.request().checkpoint.empty()) save_somewhere(run, command);
+  if (!complete && signal_seen() && run.request().checkpoint.empty())
+    command.files->save_somewhere(run, command.out);
   write_model(run, command);
   if (!complete) tell_how_to_continue(run.request(), run.result().totals.iterations);
 }

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 #include "report/run_series.hpp"
 #include "saltus/io/images.hpp"
 
@@ -53,8 +51,7 @@ int chains_drawn(const RunPage& run) {
 
 std::string which_chains(const RunPage& run, int drawn) {
   if (drawn == run.draws.chains()) return drawn == 1 ? "the chain" : "each chain";
-  return fmt::format("the first {} of {} chains", drawn,
-                     with_commas(static_cast<std::uint64_t>(run.draws.chains())));
+  return fmt::format("the first {} of {} chains", drawn, count(run.draws.chains()));
 }
 
 std::string windows_text(std::size_t window) {

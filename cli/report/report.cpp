@@ -13,7 +13,7 @@
 #include "cli/text.hpp"
 #include "report/machine.hpp"
 #include "report/page.hpp"
-#include "reproduce/saved.hpp"
+#include "reproduce/output.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
@@ -60,12 +60,11 @@ std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
   add("Model", info.model);
   add("Size", fmt::format("{} coordinate{}{}, {} levels", with_commas(dim), dim == 1 ? "" : "s",
                           info.shape.size() > 1 ? " (" + shape_text(info.shape) + ")" : "",
-                          with_commas(static_cast<std::uint64_t>(info.levels))));
+                          count(info.levels)));
   add("Sampler", info.sampler);
   if (info.step_size > 0) add("Step size", short_number(info.step_size));
-  add("Run",
-      fmt::format("{} chain{} × {} draws", with_commas(static_cast<std::uint64_t>(draws.chains())),
-                  draws.chains() == 1 ? "" : "s", with_commas(draws.draws())));
+  add("Run", fmt::format("{} chain{} × {} draws", count(draws.chains()),
+                         draws.chains() == 1 ? "" : "s", with_commas(draws.draws())));
   add("Seed", attribute(info, "seed"));
   add("Sampled by",
       attribute(info, "version").empty() ? "" : "saltus " + attribute(info, "version"));
@@ -101,7 +100,7 @@ void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
     page.paragraph(
         fmt::format("{} of {} coordinates never changed, or have too few draws: they have neither "
                     "ESS nor R-hat.",
-                    with_commas(static_cast<std::size_t>(constant)), with_commas(all.size())));
+                    count(constant), with_commas(all.size())));
   }
 }
 

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "cli/terminal.hpp"
-#include "cli/text.hpp"
 #include "ops/ops.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/version.hpp"
@@ -90,8 +89,8 @@ void print_notes(const SampleResult& r) {
   for (const std::string& warning : r.warnings) show("\nWarning: {}\n", warning);
 }
 
-nlohmann::ordered_json choice_json(const Choice& choice) {
-  auto field = nlohmann::ordered_json::array();
+Json choice_json(const Choice& choice) {
+  auto field = Json::array();
   for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
     field.push_back({{"sampler", r->contender.sampler},
                      {"settings", r->contender.settings},
@@ -102,9 +101,9 @@ nlohmann::ordered_json choice_json(const Choice& choice) {
 
 }  // namespace
 
-nlohmann::ordered_json report_json(const SampleResult& r) {
+Json report_json(const SampleResult& r) {
   const RunStatistics& s = r.statistics;
-  nlohmann::ordered_json j;
+  Json j;
   j["model"] = r.target->name();
   j["dim"] = r.target->domain().dim();
   j["sampler"] = r.sampler;
@@ -146,18 +145,16 @@ void print_report(const SampleResult& r) {
   const RunStatistics& s = r.statistics;
   const RunPlan& plan = r.plan;
   const std::string parameters = parameters_text(r.parameters, {"adapt"});
-  show("model     {}, {} coordinates ({})\n", r.target->name(),
-       with_commas(static_cast<std::uint64_t>(r.target->domain().dim())),
+  show("model     {}, {} coordinates ({})\n", r.target->name(), count(r.target->domain().dim()),
        shape_text(r.target->shape()));
   show("sampler   {} ({}{})\n", r.sampler, parameters,
        !r.tunes.empty() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)
            : "");
   if (r.choice) show("chosen    {}\n", r.choice->reason());
-  show("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n",
-       with_commas(static_cast<std::uint64_t>(plan.chains)), with_commas(r.draws_made),
-       plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "", with_commas(plan.warmup),
-       plan.seed, r.complete ? "" : "; not complete");
+  show("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n", count(plan.chains),
+       with_commas(r.draws_made), plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "",
+       with_commas(plan.warmup), plan.seed, r.complete ? "" : "; not complete");
   if (r.draws_made == 0) return;
   print_table(r);
   show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
@@ -168,9 +165,7 @@ void print_report(const SampleResult& r) {
          rounded(median(ess(r))), largest(rhat(r)));
   }
   show("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
-       plan.chains == 1
-           ? "the chain"
-           : fmt::format("all {} chains", with_commas(static_cast<std::uint64_t>(plan.chains))),
+       plan.chains == 1 ? "the chain" : fmt::format("all {} chains", count(plan.chains)),
        duration(s.seconds));
   if (r.exact) {
     show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",

@@ -11,7 +11,6 @@
 #include "cli/sample/report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/bytes/new_file.hpp"
 #include "io/draws/start_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
@@ -190,32 +189,13 @@ class SampleOptions {
   std::string seed_ = "1";
 };
 
-// A run without --checkpoint that is interrupted, or cannot write its draws, is saved all the same:
-// in the first of some folders where that is possible. Throws FileError.
-void save_somewhere(SampleRun& run, const SampleCommand& command) {
-  std::vector<fs::path> folders = {""};
-  if (fs::path(command.out).has_parent_path()) {
-    folders.push_back(fs::path(command.out).parent_path());
-  }
-  folders.push_back(temporary_folder());
-  for (std::size_t k = 0; k < folders.size(); ++k) {
-    const std::string name =
-        command.files->new_checkpoint({folders.begin() + static_cast<long>(k), folders.end()});
-    try {
-      return run.save_to(name);
-    } catch (const FileError&) {  // a disk that is full, say
-      if (k + 1 == folders.size()) throw;
-    }
-  }
-}
-
 // After something went wrong: saves what has been made, unless that is saved already, and returns
 // how to continue; or why that is not possible. Lines of their own.
 std::string rescue(SampleRun& run, const SampleCommand& command) {
   const std::string& checkpoint = run.request().checkpoint;
   if (run.run().warming_up() && checkpoint.empty()) return "";
   try {
-    if (checkpoint.empty()) save_somewhere(run, command);
+    if (checkpoint.empty()) command.files->save_somewhere(run, command.out);
   } catch (const std::exception& e) {
     return fmt::format("The run is not saved: {}\n", e.what());
   }
@@ -230,12 +210,7 @@ void tell_how_to_continue(const SampleResult& result, const std::string& checkpo
   if (result.complete) return;
   say("Stopped after {} of {} draws of each chain.", with_commas(result.draws_made),
       with_commas(result.plan.draws));
-  if (checkpoint.empty()) {
-    say(" Give --checkpoint FILE to be able to continue.\n");
-  } else {
-    say(" Saved in {}. To continue:\n  saltus sample --resume {}\n", checkpoint,
-        shell_word(checkpoint));
-  }
+  say_how_to_continue(checkpoint, "saltus sample --resume " + shell_word(checkpoint));
 }
 
 bool go(SampleRun& run) {
@@ -249,7 +224,7 @@ void make_draws(SampleRun& run, const SampleCommand& command) {
     const bool complete = go(run);
     if (!complete && signal_seen() && run.request().checkpoint.empty()) {
       try {
-        save_somewhere(run, command);
+        command.files->save_somewhere(run, command.out);
       } catch (const FileError& e) {
         say("saltus: the run is not saved: {}\n", e.what());
       }

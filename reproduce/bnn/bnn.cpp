@@ -1,19 +1,15 @@
 // Bayesian neural networks with weights -1 and +1 on four data sets (Tables 2 and 4).
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "reproduce/bnn/cell.hpp"
-#include "reproduce/bnn/paper.hpp"
 
 namespace saltus::reproduce {
 namespace {
 
 using namespace bnn;
-using report::Plot;
-using report::Series;
 
 // What the tables compare.
 struct Quantity {
@@ -63,8 +59,6 @@ struct Standings {
   }
 };
 
-// ---- The runs
-
 // Cells in an order in which every table fills evenly. Returns how many are missing because time
 // was up.
 int run_cells(Context& context, std::vector<Standings>& all) {
@@ -82,8 +76,6 @@ int run_cells(Context& context, std::vector<Standings>& all) {
   }
   return shelf.missing();
 }
-
-// ---- The tables
 
 std::string note_of(const Measured& m, double paper, const std::vector<double>& authors) {
   std::string note = "One seed does not tell whether the two agree.";
@@ -173,13 +165,9 @@ void add_tables(const std::vector<Standings>& all, Results& results) {
        {table_of(all, kFit), table_of(all, kTestError)}});
 }
 
-// ---- The curves
-
 Plot plot_of(const Standings& all, const Quantity& q) {
-  Plot plot{.title = all.set.name + ": " + q.title,
-            .x_label = "steps",
-            .y_label = q.axis,
-            .summary = "Means over seeds, with bands of one standard deviation."};
+  Plot plot = labelled(all.set.name + ": " + q.title, "steps", q.axis,
+                       "Means over seeds, with bands of one standard deviation.");
   for (const Standing& s : all.standings) {
     if (s.runs.empty()) continue;
     Series& series = plot.series.emplace_back(Series{s.entrant.label});
@@ -198,15 +186,11 @@ void add_curves(const Standings& all, Results& results) {
                                "so that there are {} weights; {} chains.{}",
                                all.set.train.rows(), all.set.test.rows(), all.set.train.features,
                                all.scale.hidden, all.dim(), all.scale.chains, all.notes())}};
-  const bool some = std::any_of(all.standings.begin(), all.standings.end(),
-                                [](const Standing& s) { return !s.runs.empty(); });
-  if (some) {
+  if (std::ranges::any_of(all.standings, [](const Standing& s) { return !s.runs.empty(); })) {
     section.plots = {plot_of(all, kFit), plot_of(all, kTestError)};
   }
   results.sections.push_back(std::move(section));
 }
-
-// ---- All of it
 
 void add_findings(Context& context, const std::vector<Standings>& all, int missing,
                   Results& results) {

@@ -1,5 +1,7 @@
 // One cell of the tables on binary networks: a data set, a sampler and a seed. How well the chains'
-// networks fit the data they are sampled from, and how well their mean predicts others.
+// networks fit the data they are sampled from, and how well their mean predicts others; and what is
+// known of it from elsewhere: Tables 2 and 4 of the paper, and runs of the code that its authors
+// published.
 #pragma once
 
 #include "reproduce/data/regression_sets.hpp"
@@ -29,13 +31,10 @@ struct Course {
   double seconds = 0;                            // of the clock, for the sampler alone
 
   static std::string file_of(const Json& key);  // that keeps it
-  static constexpr auto fields() {
-    return std::tuple{std::pair{"log_likelihood", &Course::log_likelihood},
-                      std::pair{"test_rmse", &Course::test_rmse},
-                      std::pair{"acceptance", &Course::acceptance},
-                      std::pair{"last_acceptance", &Course::last_acceptance},
-                      std::pair{"last_changed", &Course::last_changed},
-                      std::pair{"seconds", &Course::seconds}};
+  static constexpr const char* kNames =
+      "log_likelihood test_rmse acceptance last_acceptance last_changed seconds";
+  auto kept() {
+    return std::tie(log_likelihood, test_rmse, acceptance, last_acceptance, last_changed, seconds);
   }
   bool sound() const { return log_likelihood.size() == test_rmse.size(); }
 };
@@ -48,5 +47,14 @@ Course run_cell(Context& context, const RegressionSet& set, const Entrant& entra
                 const Scale& scale, std::uint64_t seed);
 
 using Shelf = KeptCells<Course>;
+
+struct Published {
+  double log_likelihood, test_rmse;
+  // Of runs of the authors' samplers on the files that the data loaders read, where there are some.
+  std::vector<double> authors_log_likelihood = {}, authors_test_rmse = {};
+};
+
+// `entrant` is its label.
+std::optional<Published> published(const std::string& set, const std::string& entrant);
 
 }  // namespace saltus::reproduce::bnn

@@ -1,6 +1,5 @@
 #include "reproduce/data/image_sets.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -97,21 +96,14 @@ ImageSet load_caltech(const fs::path& folder) {
 }
 
 struct Entry {
-  std::string name, published;
+  std::string name;
   ImageSet (*load)(const fs::path&);
 };
 
-const Entry kEntries[] = {{"static_mnist", "static_mnist", load_static_mnist_images},
-                          {"dynamic_mnist", "mnist", load_dynamic_mnist},
-                          {"omniglot", "omniglot", load_omniglot},
-                          {"caltech", "caltech", load_caltech}};
-
-const Entry& find_entry(const std::string& name) {
-  const auto found = std::ranges::find(kEntries, name, &Entry::name);
-  if (found != std::end(kEntries)) return *found;
-  throw UsageError(fmt::format("there is no set of images '{}'; known are {}", name,
-                               fmt::join(image_set_names(), ", ")));
-}
+const Entry kEntries[] = {{"static_mnist", load_static_mnist_images},
+                          {"dynamic_mnist", load_dynamic_mnist},
+                          {"omniglot", load_omniglot},
+                          {"caltech", load_caltech}};
 
 }  // namespace
 
@@ -124,13 +116,13 @@ const std::vector<std::string>& image_set_names() {
   return names;
 }
 
-std::string published_name(const std::string& image_set) {
-  return find_entry(image_set).published;
-}
-
 ImageSet load_image_set(const std::string& name, const fs::path& folder) {
-  const Entry& entry = find_entry(name);
-  ImageSet set = entry.load(folder);
+  const auto entry = std::ranges::find(kEntries, name, &Entry::name);
+  if (entry == std::end(kEntries)) {
+    throw UsageError(fmt::format("there is no set of images '{}'; known are {}", name,
+                                 fmt::join(image_set_names(), ", ")));
+  }
+  ImageSet set = entry->load(folder);
   set.name = name;
   set.height = set.width = kSide;
   return set;

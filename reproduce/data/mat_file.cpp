@@ -1,6 +1,5 @@
 #include "reproduce/data/mat_file.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-// The published tables compas, adult and news.
+// The published tables compas, adult, news and blog.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "io/data/numpy_shuffle.hpp"
 #include "reproduce/data/regression_table.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/text/corpus.hpp"
 
 namespace saltus {
@@ -119,6 +120,23 @@ std::vector<std::size_t> feature_fields(const CsvReader& in) {
   return fields;
 }
 
+// ---- UCI BlogFeedback: how many comments will a post get within a day?
+
+constexpr std::size_t kBlogFeatures = 280;
+constexpr std::size_t kFirst[] = {50, 51, 52, 53, 55, 56, 57, 58};  // columns that are put first
+constexpr double kMostComments = 1e9;
+
+// The 90th percentile, between two of the numbers where it does not fall on one.
+double percentile_90(std::vector<double> numbers) {
+  const double at = 0.9 * static_cast<double>(numbers.size() - 1);
+  const double low = std::floor(at);
+  const auto nth = numbers.begin() + static_cast<std::ptrdiff_t>(low);
+  std::nth_element(numbers.begin(), nth, numbers.end());
+  if (nth + 1 == numbers.end()) return *nth;
+  const double next = *std::min_element(nth + 1, numbers.end());
+  return *nth + (next - *nth) * (at - low);
+}
+
 }  // namespace
 
 RegressionTable compas_table(CsvReader& in, RowsRead& read) {
@@ -194,6 +212,66 @@ RegressionTable news_table(CsvReader& in, RowsRead& read) {
   table.x = reordered(x, kNewsFeatures, order);
   table.y = reordered(y, 1, order);
   table.train = y.size() - static_cast<std::size_t>(test);
+  return table;
+}
+
+void BlogTable::add(CsvReader& in) {
+  while (in.next(kBlogFeatures + 1)) {
+    for (std::size_t i = 0; i < kBlogFeatures; ++i) x_.push_back(in.number(i));
+    const double comments = in.number(kBlogFeatures);
+    if (comments < 0 || comments > kMostComments || comments != std::floor(comments)) {
+      in.refuse(in.unexpected(kBlogFeatures, "a number of comments"));
+    }
+    y_.push_back(comments);
+  }
+}
+
+void BlogTable::add_train(CsvReader& in) {
+  if (train_ != y_.size()) throw DataError("rows to learn from come before those to test");
+  add(in);
+  train_ = y_.size();
+}
+
+void BlogTable::add_test(CsvReader& in) {
+  add(in);
+}
+
+// The columns in their final order: those of kFirst, then the others that differ between the rows.
+std::vector<std::size_t> BlogTable::used_columns(const std::vector<std::size_t>& rows) const {
+  std::vector<std::size_t> used(std::begin(kFirst), std::end(kFirst));
+  for (std::size_t column = 0; column < kBlogFeatures; ++column) {
+    const auto value = [&](std::size_t row) { return x_[row * kBlogFeatures + column]; };
+    const bool varies =
+        std::ranges::any_of(rows, [&](std::size_t row) { return value(row) != value(rows[0]); });
+    if (varies && std::ranges::count(kFirst, column) == 0) used.push_back(column);
+  }
+  return used;
+}
+
+RegressionTable BlogTable::finish(bool wrapped_target) {
+  if (y_.empty()) throw DataError("the data set blog has no rows");
+  if (wrapped_target) {
+    for (double& comments : y_) comments = std::fmod(comments, 256);
+  }
+  std::vector<std::size_t> rows;
+  const double limit = percentile_90(y_);
+  for (std::size_t r = 0; r < y_.size(); ++r) {
+    if (y_[r] <= limit) rows.push_back(r);
+  }
+  const std::vector<std::size_t> used = used_columns(rows);
+  RegressionTable table;
+  for (const std::size_t column : used) table.columns.push_back(fmt::format("column {}", column));
+  // In place: a row moves to the front, behind rows that have moved before.
+  std::vector<double> row(kBlogFeatures);
+  double* out = x_.data();
+  for (const std::size_t r : rows) {
+    std::copy_n(&x_[r * kBlogFeatures], kBlogFeatures, row.begin());
+    for (const std::size_t column : used) *out++ = row[column];
+    table.y.push_back(y_[r]);
+    table.train += r < train_;
+  }
+  x_.resize(rows.size() * used.size());
+  table.x = std::move(x_);
   return table;
 }
 

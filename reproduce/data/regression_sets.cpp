@@ -1,6 +1,5 @@
 #include "reproduce/data/regression_sets.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

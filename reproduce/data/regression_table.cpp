@@ -1,6 +1,5 @@
 #include "reproduce/data/regression_table.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "io/bytes/csv_reader.hpp"
@@ -66,7 +65,7 @@ class BlogTable {
 
  private:
   void add(CsvReader& in);
-  void drop_rows_above(double limit);
+  std::vector<std::size_t> used_columns(const std::vector<std::size_t>& rows) const;
 
   std::vector<double> x_, y_;
   std::size_t train_ = 0;

@@ -1,6 +1,5 @@
 #include "reproduce/ebm/cell.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <sstream>
 
 #include "io/bytes/byte_file.hpp"
+#include "reproduce/chains.hpp"
 #include "reproduce/data/image_sets.hpp"
 #include "saltus/anneal/ais_run.hpp"
 #include "saltus/core/error.hpp"
@@ -215,12 +215,9 @@ class Worker {
   // Chains of the learning at the time of the evaluated parameters, as often as needed: near the
   // model from the start.
   RowBuffer<Symbol> start_states() const {
-    const RowBuffer<Symbol> from = run_->learning().best_samples(work_.protocol.chains);
-    RowBuffer<Symbol> states(work_.protocol.chains, from.view().cols);
-    for (int r = 0; r < states.view().rows; ++r) {
-      std::copy_n(from.view()[r % from.view().rows], from.view().cols, states.view()[r]);
-    }
-    return states;
+    const RowBuffer<Symbol> samples = run_->learning().best_samples(work_.protocol.chains);
+    const Rows<Symbol> from = samples.view();
+    return gathered(work_.protocol.chains, from.cols, [&](int r) { return from[r % from.rows]; });
   }
 
   // What goes wrong is noted; the next call tries again.

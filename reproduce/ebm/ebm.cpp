@@ -1,11 +1,9 @@
 // Deep energies of binary images: their test log-likelihood by the sampler that they learned with
 // (Table 1).
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "reproduce/data/image_sets.hpp"
 #include "reproduce/ebm/cell.hpp"
@@ -14,10 +12,6 @@
 
 namespace saltus::reproduce {
 namespace {
-
-using report::Cell;
-using report::Plot;
-using report::Series;
 
 // How far outside of our interval the paper's number may lie: it is of one run, whose spread over
 // seeds nobody gives.
@@ -199,57 +193,45 @@ void add_rows(const EbmRecord& record, const EbmProtocol& protocol, bool quick, 
 
 // ---- The page
 
-template <class Of>
-Plot plot_of(const std::vector<const EbmRecord*>& records, const std::string& title,
-             const std::string& label, Of of) {
-  Plot plot{.title = title, .x_label = "iterations", .y_label = label};
-  for (const EbmRecord* record : records) {
-    Series series{record->cell.label};
-    of(*record, series);
-    if (!series.x.empty()) plot.series.push_back(std::move(series));
-  }
-  return plot;
-}
-
 void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& records,
                Section& section) {
+  const auto add = [&](const char* what, const char* label, const std::string& summary, auto of) {
+    Plot plot = labelled(dataset + ": " + what, "iterations", label, summary);
+    for (const EbmRecord* record : records) {
+      Series series{record->cell.label};
+      of(*record, series);
+      if (!series.x.empty()) plot.series.push_back(std::move(series));
+    }
+    if (!plot.series.empty()) section.plots.push_back(std::move(plot));
+  };
   // A plot of larger values would show nothing else.
   const auto history = [](auto value, double limit = INFINITY) {
     return [value, limit](const EbmRecord& record, Series& series) {
       for (const EbmInfo& info : record.history) {
-        if (std::abs(std::invoke(value, info)) > limit) continue;
-        series.add(static_cast<double>(info.iteration), std::invoke(value, info));
+        const double y = std::invoke(value, info);
+        if (std::abs(y) <= limit) series.add(static_cast<double>(info.iteration), y);
       }
       report::thin(series, 400);
     };
   };
-  Plot valid = plot_of(records, dataset + ": validation log-likelihood", "log-likelihood",
-                       [](const EbmRecord& record, Series& series) {
-                         for (const Validation& v : record.validations) {
-                           if (!v.possible()) continue;
-                           series.add(static_cast<double>(v.iteration), v.log_likelihood());
-                         }
-                       });
-  valid.summary =
+  add("validation log-likelihood", "log-likelihood",
       "Of the averaged parameters. The estimate of log Z tends to be too low, so that these tend "
-      "to be too high; those above 0, which are impossible, are left out.";
-  Plot loss = plot_of(records, dataset + ": loss", "mean log p of samples less that of data",
-                      history(&EbmInfo::loss, EbmInfo::kLargestLoss));
-  loss.summary = fmt::format(
-      "It tells that learning goes on, not how good the model is. Values beyond {} either way are "
-      "left out.",
-      EbmInfo::kLargestLoss);
-  Plot changes = plot_of(records, dataset + ": changes of a chain in a step", "pixels",
-                         history(&EbmInfo::changed));
-  Plot acceptance = plot_of(records, dataset + ": acceptance", "mean acceptance probability",
-                            history(&EbmInfo::acceptance));
-  Plot step_size = plot_of(records, dataset + ": step size", "alpha",
-                           [&](const EbmRecord& record, Series& series) {
-                             if (record.cell.tuned) history (&EbmInfo::step_size)(record, series);
-                           });
-  for (Plot* plot : {&valid, &loss, &changes, &acceptance, &step_size}) {
-    if (!plot->series.empty()) section.plots.push_back(std::move(*plot));
-  }
+      "to be too high; those above 0, which are impossible, are left out.",
+      [](const EbmRecord& record, Series& series) {
+        for (const Validation& v : record.validations) {
+          if (v.possible()) series.add(static_cast<double>(v.iteration), v.log_likelihood());
+        }
+      });
+  add("loss", "mean log p of samples less that of data",
+      fmt::format("It tells that learning goes on, not how good the model is. Values beyond {} "
+                  "either way are left out.",
+                  EbmInfo::kLargestLoss),
+      history(&EbmInfo::loss, EbmInfo::kLargestLoss));
+  add("changes of a chain in a step", "pixels", "", history(&EbmInfo::changed));
+  add("acceptance", "mean acceptance probability", "", history(&EbmInfo::acceptance));
+  add("step size", "alpha", "", [&](const EbmRecord& record, Series& series) {
+    if (record.cell.tuned) history (&EbmInfo::step_size)(record, series);
+  });
 }
 
 std::string interval_text(const EbmEvaluation& e) {

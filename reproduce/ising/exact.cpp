@@ -1,9 +1,9 @@
-#include "reproduce/ising/exact.hpp"
+#include "reproduce/ising/runs.hpp"
 
 #include <cmath>
 #include <vector>
 
-namespace saltus::reproduce {
+namespace saltus::reproduce::ising {
 namespace {
 
 constexpr unsigned kSide = 5, kRows = 1U << kSide;  // a row of spins is a number below kRows
@@ -117,4 +117,4 @@ double ising_proposed_changes(double a, double b, double alpha) {
   return kSide * kSide * of_site;
 }
 
-}  // namespace saltus::reproduce
+}  // namespace saltus::reproduce::ising

@@ -10,8 +10,6 @@ namespace saltus::reproduce {
 namespace {
 
 using namespace ising_learning;
-using report::Plot;
-using report::Series;
 
 constexpr double kReached = -5.0;   // what the paper's DMALA and DULA come to
 constexpr double kCodeAlpha = 0.2;  // of DMALA in the released code
@@ -115,12 +113,12 @@ Series reference(const std::string& name, double from, double to, double value) 
 
 // The first run of each; every point at least a fiftieth beyond the one before.
 Plot error_plot(const std::vector<Standing>& all, const Truth& truth, bool by_seconds) {
-  Plot plot{.title = by_seconds ? "Error against time" : "Error against iterations",
-            .x_label = by_seconds ? "seconds of learning" : "iterations",
-            .y_label = "log RMSE of the couplings",
-            .summary = by_seconds ? "The same runs against the time that they took on this machine."
-                                  : "The first seed. Couplings that are all 0 are the upper line.",
-            .wide = true};
+  Plot plot =
+      labelled(by_seconds ? "Error against time" : "Error against iterations",
+               by_seconds ? "seconds of learning" : "iterations", "log RMSE of the couplings",
+               by_seconds ? "The same runs against the time that they took on this machine."
+                          : "The first seed. Couplings that are all 0 are the upper line.");
+  plot.wide = true;
   double last = 0;
   for (const Standing& s : all) {
     const Curve& c = s.runs[0];
@@ -136,11 +134,9 @@ Plot error_plot(const std::vector<Standing>& all, const Truth& truth, bool by_se
 
 // ---- Error against the sampler's steps in an iteration
 
-// Errors after scale.short_iterations: by entrant, number of steps and seed.
-struct BySteps {
-  std::vector<Entrant> entrants{kDmala, kDula, kGwg, kGibbs};
-  std::vector<std::vector<std::vector<Curve>>> curves;
-};
+// After scale.short_iterations: by entrant, number of steps and seed.
+const Entrant kBySteps[] = {kDmala, kDula, kGwg, kGibbs};
+using BySteps = std::vector<std::vector<std::vector<Curve>>>;
 
 // "Gibbs-1 diverges with less than 100 steps": from some iteration on its error grows.
 void judge_divergence(const Curve& first, std::uint64_t steps, Row& row) {
@@ -154,29 +150,25 @@ void judge_divergence(const Curve& first, std::uint64_t steps, Row& row) {
 void add_by_steps(const BySteps& all, const Scale& scale, const Truth& truth, bool quick,
                   Results& results) {
   const auto iterations = static_cast<double>(scale.short_iterations);
-  Plot plot{.title = "Error against steps of the sampler",
-            .x_label = "steps in an iteration",
-            .y_label = fmt::format("log RMSE after {} iterations", scale.short_iterations),
-            .log_x = true,
-            .summary = "The fewer steps, the less the chains keep up with the model that learns.",
-            .wide = true};
-  for (std::size_t e = 0; e < all.entrants.size(); ++e) {
-    Series& series = plot.series.emplace_back(Series{all.entrants[e].name()});
+  Plot plot = labelled("Error against steps of the sampler", "steps in an iteration",
+                       fmt::format("log RMSE after {} iterations", scale.short_iterations),
+                       "The fewer steps, the less the chains keep up with the model that learns.");
+  plot.log_x = plot.wide = true;
+  for (std::size_t e = 0; e < all.size(); ++e) {
+    Series& series = plot.series.emplace_back(Series{kBySteps[e].name()});
     for (std::size_t k = 0; k < scale.numbers_of_steps.size(); ++k) {
-      const std::vector<Curve>& runs = all.curves[e][k];
+      const std::vector<Curve>& runs = all[e][k];
       const std::uint64_t steps = scale.numbers_of_steps[k];
       const Measured m = over_runs(runs, [&](const Curve& c) {
         std::size_t at = 0;
         while (at + 1 < c.iterations.size() && c.iterations[at] < iterations) ++at;
         return c.log_rmse[at];
       });
-      const Json setting = with(with(all.entrants[e].setting(), "steps", steps), "iterations",
-                                scale.short_iterations);
+      const Json setting =
+          with(with(kBySteps[e].setting(), "steps", steps), "iterations", scale.short_iterations);
       Row& row = results.add("log_rmse", setting, m, runs[0].failure);
       if (quick) row.note = kQuickNote;
-      if (all.entrants[e].sampler == "gibbs" && !quick) {
-        judge_divergence(runs[0], steps, row);
-      }
+      if (kBySteps[e].sampler == "gibbs" && !quick) judge_divergence(runs[0], steps, row);
       series.add(static_cast<double>(steps), m.mean);
     }
   }
@@ -191,8 +183,6 @@ void add_by_steps(const BySteps& all, const Scale& scale, const Truth& truth, bo
        {plot}});
 }
 
-// ---- All runs
-
 // DMALA as in the paper's appendix comes first, then with other step sizes.
 std::vector<Standing> entrants(const std::vector<double>& further_alphas) {
   std::vector<Standing> all = {{kDmala, {}}};
@@ -201,11 +191,6 @@ std::vector<Standing> entrants(const std::vector<double>& further_alphas) {
   }
   for (const Entrant& entrant : {kDula, kGwg, kGibbs}) all.push_back({entrant, {}});
   return all;
-}
-
-const Standing& find(const std::vector<Standing>& all, const Entrant& entrant) {
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const Standing& s) { return s.entrant.name() == entrant.name(); });
 }
 
 void add_section(const Scale& scale, const std::vector<Standing>& all, const Truth& truth,
@@ -276,9 +261,8 @@ Results run_ising_learning(Context& context) {
   const Truth truth(scale);
   std::vector<Standing> all = entrants(context.alphas({kCodeAlpha}));
   std::vector<double> products;
-  BySteps by_steps;
-  by_steps.curves.assign(by_steps.entrants.size(),
-                         std::vector<std::vector<Curve>>(scale.numbers_of_steps.size()));
+  BySteps by_steps(std::size(kBySteps),
+                   std::vector<std::vector<Curve>>(scale.numbers_of_steps.size()));
   for (std::size_t run = 0; run < context.seeds(); ++run) {
     const RowBuffer<Symbol> data = draw_data(context, scale, context.seed(run));
     products.push_back(mean_product(scale, data.view()));
@@ -288,13 +272,12 @@ Results run_ising_learning(Context& context) {
           learn(context, lesson, s.entrant, scale.steps,
                 s.entrant.sampler == "gibbs" ? scale.gibbs_iterations : scale.iterations));
     }
-    for (std::size_t e = 0; e < by_steps.entrants.size(); ++e) {
+    for (std::size_t e = 0; e < by_steps.size(); ++e) {
       for (std::size_t k = 0; k < scale.numbers_of_steps.size(); ++k) {
         const std::uint64_t steps = scale.numbers_of_steps[k];
-        by_steps.curves[e][k].push_back(
-            steps == scale.steps
-                ? find(all, by_steps.entrants[e]).runs.back()
-                : learn(context, lesson, by_steps.entrants[e], steps, scale.short_iterations));
+        by_steps[e][k].push_back(steps == scale.steps ? named(all, kBySteps[e].name()).runs.back()
+                                                      : learn(context, lesson, kBySteps[e], steps,
+                                                              scale.short_iterations));
       }
     }
   }

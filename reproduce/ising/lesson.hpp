@@ -5,7 +5,6 @@
 // error the root of the mean over all entries of (J - truth)^2, natural log.
 #pragma once
 
-#include <cmath>
 #include <span>
 #include <string>
 #include <vector>

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
-#include "reproduce/ising/exact.hpp"
 #include "reproduce/ising/runs.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/rmala.hpp"
 
 namespace saltus::reproduce::ising {
 namespace {
-
-using report::Plot;
-using report::Series;
 
 // RMALA's step size by the acceptance rate of 0.574 that suits Langevin proposals.
 double tuned_rmala(const IsingLattice& target, std::uint64_t seed) {
@@ -83,11 +79,6 @@ std::vector<Standing> race(Context& context) {
   return standings;
 }
 
-const Standing& find(const std::vector<Standing>& all, const std::string& name) {
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const Standing& s) { return s.entrant.name() == name; });
-}
-
 // Of log RMSE over runs with the same start: ours less theirs.
 Measured difference(const Standing& ours, const Standing& theirs) {
   return over_pairs(ours.runs, theirs.runs, [](const Outcome& a, const Outcome& b) {
@@ -110,7 +101,7 @@ void add_rows(const std::vector<Standing>& all, Results& results) {
 
 // The sentences of the paper's section on this model.
 void add_claims(const std::vector<Standing>& all, Results& results) {
-  const Standing& best = find(all, "DMALA 0.4");
+  const Standing& best = named(all, "DMALA 0.4");
   const auto claim = [&](const Standing& a, const Standing& b, const std::string& note,
                          Verdict verdict, std::optional<double> paper) {
     results.add("log_rmse_difference",
@@ -119,7 +110,7 @@ void add_claims(const std::vector<Standing>& all, Results& results) {
   };
   for (const char* other : {"Gibbs-1", "HB-10-1", "GWG-1", "GWG-4", "LB-1", "DULA 0.2", "RMALA",
                             "RMALA tuned", "DSVGD"}) {
-    const Standing& s = find(all, other);
+    const Standing& s = named(all, other);
     const Measured m = difference(best, s);
     const bool lower = m.mean < 0 && clearly(m);
     std::string note = lower ? "DMALA converges in fewer iterations, as the paper says."
@@ -134,20 +125,20 @@ void add_claims(const std::vector<Standing>& all, Results& results) {
   }
   const double floor = std::log(std::abs(ising_dula_mean(kA, kB, 0.2) - ising_mean(kA, kB)));
   for (const char* other : {"GWG-1", "LB-1"}) {
-    const Standing &d = find(all, "DULA 0.2"), &s = find(all, other);
+    const Standing &d = named(all, "DULA 0.2"), &s = named(all, other);
     claim(d, s,
           fmt::format("The paper: DULA can achieve a similar result. At step size 0.2 it cannot: "
                       "its bias alone is {:.3f} in log RMSE, and {} is at {:.2f}.",
                       floor, other, s.log_rmse.mean),
           Verdict::cannot_hold, 0.0);
-    claim(find(all, "DULA 0.14"), s, "At DULA's best step size for this length; still not similar.",
-          Verdict::differs, 0.0);
+    claim(named(all, "DULA 0.14"), s,
+          "At DULA's best step size for this length; still not similar.", Verdict::differs, 0.0);
   }
 }
 
 // "DMALA significantly outperforms other methods" in effective sample size per second.
 void add_ess_claims(const std::vector<Standing>& all, Results& results) {
-  const Standing& best = find(all, "DMALA 0.4");
+  const Standing& best = named(all, "DMALA 0.4");
   for (const Standing& s : all) {
     if (!s.entrant.weighed || &s == &best) continue;
     const Measured m = over_pairs(best.runs, s.runs, [](const Outcome& a, const Outcome& b) {
@@ -164,13 +155,11 @@ void add_ess_claims(const std::vector<Standing>& all, Results& results) {
 }
 
 Plot error_plot(const std::vector<Standing>& all, bool by_seconds) {
-  Plot plot{.title = by_seconds ? "Error against time" : "Error against steps",
-            .x_label = by_seconds ? "seconds of one core" : "steps",
-            .y_label = "log RMSE of the means",
-            .log_x = true,
-            .summary = by_seconds ? "The same curves against the time that each sampler took here."
-                                  : "Mean over seeds. DULA levels off at its bias.",
-            .wide = true};
+  Plot plot = labelled(by_seconds ? "Error against time" : "Error against steps",
+                       by_seconds ? "seconds of one core" : "steps", "log RMSE of the means",
+                       by_seconds ? "The same curves against the time that each sampler took here."
+                                  : "Mean over seeds. DULA levels off at its bias.");
+  plot.log_x = plot.wide = true;
   for (const Standing& s : all) {
     Series series{s.entrant.name()};
     const std::size_t points = s.runs[0].log_rmse.size();
@@ -187,14 +176,11 @@ Plot error_plot(const std::vector<Standing>& all, bool by_seconds) {
 }
 
 Plot ess_plot(const std::vector<Standing>& all) {
-  Plot plot{
-      .title = "Effective sample size per second",
-      .kind = Plot::Kind::box,
-      .x_label = "sampler",
-      .y_label = "ESS per second of one core",
-      .log_y = true,
-      .summary = "Boxes over the 25 sites of the first chain and all seeds, exact samplers only.",
-      .wide = true};
+  Plot plot =
+      labelled("Effective sample size per second", "sampler", "ESS per second of one core",
+               "Boxes over the 25 sites of the first chain and all seeds, exact samplers only.");
+  plot.kind = Plot::Kind::box;
+  plot.log_y = plot.wide = true;
   plot.series = {{"sites"}};
   for (const Standing& s : all) {
     if (!s.entrant.weighed) continue;
@@ -253,7 +239,7 @@ void add_race(Context& context, Results& results) {
           "temperature 0.1 and step size 0.001, and with its step size tuned ({:.3g}); DSVGD moves "
           "the two chains as two particles. DSVGD is deterministic once started, and DULA biased: "
           "neither has a place in the comparison of effective sample sizes.",
-          find(all, "RMALA tuned").entrant.alpha),
+          named(all, "RMALA tuned").entrant.alpha),
       "GWG-1 and LB-1 are one kernel on this model, where the gradient gives exact differences: "
       "with the same seed they draw the same states, at different cost.",
       "The paper's times are those of PyTorch on an unnamed GPU, and do not carry over. Times here "

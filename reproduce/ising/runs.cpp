@@ -12,18 +12,6 @@ namespace {
 
 constexpr int kSites = 25, kChains = 2;
 
-RowBuffer<Symbol> start_states(std::uint64_t seed) {
-  const double up = 1 / (1 + std::exp(-2 * kB));
-  RowBuffer<Symbol> x(kChains, kSites);
-  for (int c = 0; c < kChains; ++c) {
-    const Stream stream(seed, static_cast<std::uint32_t>(c), 0, Purpose::start);
-    for (int i = 0; i < kSites; ++i) {
-      x.view()[c][i] = stream.uniform(static_cast<std::uint32_t>(i)) < up;
-    }
-  }
-  return x;
-}
-
 class Means {
  public:
   Means(double exact, std::uint64_t steps) : exact_(exact) { first_chain_.reserve(steps * kSites); }
@@ -79,7 +67,8 @@ Entrant gibbs() {
 
 Outcome run_pair(const IsingLattice& target, double exact, const Entrant& entrant,
                  std::uint64_t steps, std::uint64_t seed) {
-  const RowBuffer<Symbol> start = start_states(seed);
+  const std::vector<double> up(kSites, 1 / (1 + std::exp(-2 * kB)));
+  const RowBuffer<Symbol> start = independent_bits(up, kChains, 0, seed);
   const auto sampler = entrant.make(target);
   Means means(exact, steps);
   const double before = thread_seconds();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/rbm/race.hpp"
@@ -12,9 +11,6 @@
 
 namespace saltus::reproduce {
 namespace {
-
-using report::Plot;
-using report::Series;
 
 constexpr std::uint64_t kSteps = 5000, kShortSteps = 2000;
 constexpr double kPaperLogMmd = -6.5, kPaperAcceptance = 0.51, kPaperWithoutTerm = 5e-5;
@@ -34,48 +30,39 @@ constexpr AuthorsEquilibrium kAuthorsEquilibrium[] = {{0.1, 0.982, 1.18}, {0.15,
                                                       {0.2, 0.501, 12.8}, {0.3, 0.126, 26.3},
                                                       {0.4, 0.026, 36.7}, {INFINITY, 8e-12, NAN}};
 
-// What belongs to one RBM.
-struct Standings {
-  const Race& race;
-  Floor floor;
-  std::uint64_t steps;
-
-  const Machine& machine() const { return *race.machine; }
-  // The paper's numbers are for its training and its number of steps.
-  bool comparable() const { return machine().whole && steps == kSteps; }
-  bool reference() const { return machine().name == "reference"; }
-  Json rbm() const { return {{"rbm", machine().name}}; }
-  Json setting(const Standing& s) const { return with(s.entrant.setting(rbm()), "steps", steps); }
-};
+// The paper's numbers are for its training and its number of steps.
+bool comparable(const Race& race) {
+  return race.machine->whole && race.steps == kSteps;
+}
 
 // ---- Distance from the samples
 
 // "DMALA is at about -6.5 after 5000 iterations."
-void judge_level(const Standings& all, const Measured& m, Row& row) {
+void judge_level(const Race& race, const Measured& m, Row& row) {
   row.note = fmt::format(
       "The paper's value, about -6.5, is the floor of this statistic: what a perfect sampler has "
       "({:.2f} on average here, {:.2f} by the formula). Whether 5000 steps suffice to get there "
       "depends on the RBM and the seed.",
-      all.floor.mean, all.floor.formula);
-  if (!all.comparable()) return;
+      race.floor.mean, race.floor.formula);
+  if (!comparable(race)) return;
   row.paper = kPaperLogMmd;
   row.verdict = agrees_if(std::abs(m.mean - kPaperLogMmd) <= 0.25);
-  if (!all.reference()) return;
+  if (!race.on_reference()) return;
   const AuthorsCode code;
   row.note += fmt::format(" The authors' code on this RBM: {} (sd {} over {} seeds).", code.log_mmd,
                           code.sd, code.runs);
 }
 
 // Against the authors' code on the same RBM, from the same states.
-void add_authors_row(const Standings& all, Results& results) {
+void add_authors_row(const Race& race, Results& results) {
   const AuthorsCode code;
-  const Standing& s = all.race.of(kDmala);
+  const Standing& s = race.of(kDmala);
   // A run has a standard deviation of 0.45: a few of them say nothing.
-  if (!all.reference() || !all.comparable() || std::cmp_less(s.runs.size(), code.runs)) return;
+  if (!race.on_reference() || !comparable(race) || std::cmp_less(s.runs.size(), code.runs)) return;
   const Measured m = s.log_mmd();
   const double error = std::hypot(*m.error, code.sd / std::sqrt(code.runs));
   const double difference = m.mean - code.log_mmd;
-  results.add("log_mmd_less_authors_code", with(all.setting(s), "authors_code", code.log_mmd),
+  results.add("log_mmd_less_authors_code", with(race.setting(s), "authors_code", code.log_mmd),
               {difference, 0, error},
               fmt::format("Ours, {:.2f} with sd {:.2f} over {} seeds, less that of the authors' "
                           "code on the same RBM, {} with sd {} over {}.",
@@ -84,17 +71,17 @@ void add_authors_row(const Standings& all, Results& results) {
 }
 
 // "DMALA has the lowest MMD": run by run, from the same states.
-void add_lead(const Standings& all, Results& results) {
-  const Standing& best = all.race.of(kDmala);
+void add_lead(const Race& race, Results& results) {
+  const Standing& best = race.of(kDmala);
   for (const char* other : {"Gibbs-1", "HB-10-1", "GWG-1", "DULA 0.1"}) {
-    const Standing& s = all.race.of(other);
+    const Standing& s = race.of(other);
     const Measured m = over_pairs(best.runs, s.runs, [](const Course& a, const Course& b) {
       return a.log_mmd.back() - b.log_mmd.back();
     });
     const bool lower = m.error && m.mean + 2 * *m.error < 0;
     results.add(
         "log_mmd_difference",
-        {{"rbm", all.machine().name}, {"sampler", kDmala}, {"less", other}, {"steps", all.steps}},
+        {{"rbm", race.machine->name}, {"sampler", kDmala}, {"less", other}, {"steps", race.steps}},
         m,
         !m.error ? "One seed does not tell who is ahead."
         : lower  ? "The paper: DMALA converges fastest."
@@ -103,21 +90,21 @@ void add_lead(const Standings& all, Results& results) {
   }
 }
 
-void add_level_rows(const Standings& all, Results& results) {
-  for (const Standing& s : all.race.standings) {
-    Row& row = results.add("log_mmd", all.setting(s), s.log_mmd(),
+void add_level_rows(const Race& race, Results& results) {
+  for (const Standing& s : race.standings) {
+    Row& row = results.add("log_mmd", race.setting(s), s.log_mmd(),
                            "The figure shows a curve without numbers.");
-    if (s.entrant.name() == kDmala) judge_level(all, s.log_mmd(), row);
-    results.add("mmd_u_statistic", all.setting(s), over_runs(s.runs, &Course::u_statistic),
+    if (s.entrant.name() == kDmala) judge_level(race, s.log_mmd(), row);
+    results.add("mmd_u_statistic", race.setting(s), over_runs(s.runs, &Course::u_statistic),
                 "MMD^2 without its bias: 0 on average for perfect samples.");
   }
 }
 
-void add_floor_rows(const Standings& all, Results& results) {
+void add_floor_rows(const Race& race, Results& results) {
   const auto add = [&](const char* quantity, const char* by, double value, const char* note) {
-    results.add(quantity, with(all.rbm(), "by", by), {value}, note);
+    results.add(quantity, with(race.rbm(), "by", by), {value}, note);
   };
-  const Floor& f = all.floor;
+  const Floor& f = race.floor;
   add("log_mmd_floor", "formula", f.formula,
       "(1/100 + 1/500) (1 - E k), with E k from the reference samples.");
   add("log_mmd_floor", "second set", f.second_set,
@@ -127,14 +114,14 @@ void add_floor_rows(const Standings& all, Results& results) {
   add("log_mmd_floor_sd", "re-splits", f.sd, "Of one split: how noisy the floor is.");
 }
 
-void add_start_row(Context& context, const Standings& all, Results& results) {
+void add_start_row(Context& context, const Race& race, Results& results) {
   std::vector<double> values;
-  const std::size_t runs = all.machine().start.view() ? 1 : context.seeds();
+  const std::size_t runs = race.machine->start.view() ? 1 : context.seeds();
   for (std::size_t r = 0; r < runs; ++r) {
-    const RowBuffer<Symbol> x = all.machine().start_states(context.seed(r));
-    values.push_back(std::log(all.race.reference.squared(x.view()).v_statistic));
+    const RowBuffer<Symbol> x = race.machine->start_states(context.seed(r));
+    values.push_back(std::log(race.samples.squared(x.view()).v_statistic));
   }
-  results.add("log_mmd_start", all.rbm(), measured(values),
+  results.add("log_mmd_start", race.rbm(), measured(values),
               "Of the states that all chains start from.");
 }
 
@@ -152,30 +139,27 @@ Series curve(const Standing& s, bool by_seconds) {
   return series;
 }
 
-Plot mmd_plot(const Standings& all, bool by_seconds) {
-  Plot plot{.title = fmt::format("The {} RBM: log MMD against {}", all.machine().name,
-                                 by_seconds ? "time" : "steps"),
-            .x_label = by_seconds ? "seconds of one core, 100 chains" : "steps",
-            .y_label = "log MMD",
-            .log_x = by_seconds,
-            .summary = by_seconds ? "The same curves against the time that each sampler took here."
+Plot mmd_plot(const Race& race, bool by_seconds) {
+  Plot plot = labelled(fmt::format("The {} RBM: log MMD against {}", race.machine->name,
+                                   by_seconds ? "time" : "steps"),
+                       by_seconds ? "seconds of one core, 100 chains" : "steps", "log MMD",
+                       by_seconds ? "The same curves against the time that each sampler took here."
                                   : "Mean over seeds, with bands of one standard deviation. The "
-                                    "two lines are the floor, where perfect samples are.",
-            .wide = true};
+                                    "two lines are the floor, where perfect samples are.");
+  plot.wide = true;
+  plot.log_x = by_seconds;
   double from = INFINITY, to = 0;
-  for (const Standing& s : all.race.standings) {
+  for (const Standing& s : race.standings) {
     if (std::isinf(s.entrant.alpha)) continue;
     plot.series.push_back(curve(s, by_seconds));
     from = std::min(from, plot.series.back().x.front());
     to = std::max(to, plot.series.back().x.back());
   }
-  const Floor& f = all.floor;
+  const Floor& f = race.floor;
   plot.series.push_back({"floor by the formula", {from, to}, {f.formula, f.formula}});
   plot.series.push_back({"second set", {from, to}, {f.second_set, f.second_set}});
   return plot;
 }
-
-// ---- Pictures
 
 void add_picture(const std::string& file, const std::string& label, Rows<const Symbol> rows,
                  Section& section) {
@@ -186,21 +170,21 @@ void add_picture(const std::string& file, const std::string& label, Rows<const S
                                "a grid of 10 x 10 images of 28 x 28 pixels: " + label, label}});
 }
 
-void add_pictures(const Standings& all, Section& section) {
-  const std::string& rbm = all.machine().name;
-  add_picture(rbm + "-samples", "reference samples", all.machine().reference(), section);
-  for (const Standing& s : all.race.standings) {
+void add_pictures(const Race& race, Section& section) {
+  const std::string& rbm = race.machine->name;
+  add_picture(rbm + "-samples", "reference samples", race.machine->reference(), section);
+  for (const Standing& s : race.standings) {
     if (std::isinf(s.entrant.alpha)) continue;
     add_picture(rbm + "-" + s.entrant.sampler, s.entrant.name(), s.runs[0].last.view(), section);
   }
   section.pictures_caption = fmt::format(
-      "Samples of the {} RBM, and the samplers' 100 chains after {} steps.", rbm, all.steps);
+      "Samples of the {} RBM, and the samplers' 100 chains after {} steps.", rbm, race.steps);
 }
 
-std::string about(const Standings& all, const Context& context) {
-  const Machine& machine = all.machine();
+std::string about(const Race& race, const Context& context) {
+  const Machine& machine = (*race.machine);
   const std::string origin =
-      all.reference()
+      race.on_reference()
           ? "The RBM of the data set rbm_reference, trained by the code that the paper's authors "
             "published, with that code's samples and its 100 starting states."
           : fmt::format(
@@ -211,26 +195,26 @@ std::string about(const Standings& all, const Context& context) {
                 machine.whole ? ", one epoch of MNIST" : ", shortened for --quick");
   return origin +
          fmt::format(" {} chains of {} steps. The first 500 samples are the reference set Y.",
-                     Machine::kStart, all.steps);
+                     Machine::kStart, race.steps);
 }
 
-void add_distances(Context& context, const Standings& all, Results& results) {
-  add_authors_row(all, results);
-  add_lead(all, results);
-  add_level_rows(all, results);
-  add_floor_rows(all, results);
-  add_start_row(context, all, results);
-  Section section{fmt::format("Six samplers on the {} RBM", all.machine().name)};
+void add_distances(Context& context, const Race& race, Results& results) {
+  add_authors_row(race, results);
+  add_lead(race, results);
+  add_level_rows(race, results);
+  add_floor_rows(race, results);
+  add_start_row(context, race, results);
+  Section section{fmt::format("Six samplers on the {} RBM", race.machine->name)};
   section.text = {
-      about(all, context),
+      about(race, context),
       fmt::format("Log MMD is the natural log of MMD^2 with the kernel exp(-(part of the pixels "
                   "that differ)), the V-statistic. It is not 0 for perfect samples but (1/100 + "
                   "1/500) (1 - E k) on average, a log of {:.2f} here, and noisy: random splits of "
                   "the samples have {:.2f} with a standard deviation of {:.2f}. A curve at this "
                   "floor cannot be told from perfect samples; below it is chance.",
-                  all.floor.formula, all.floor.mean, all.floor.sd)};
-  section.plots = {mmd_plot(all, false), mmd_plot(all, true)};
-  add_pictures(all, section);
+                  race.floor.formula, race.floor.mean, race.floor.sd)};
+  section.plots = {mmd_plot(race, false), mmd_plot(race, true)};
+  add_pictures(race, section);
   results.sections.push_back(std::move(section));
 }
 
@@ -240,47 +224,47 @@ Measured acceptance_of(const Standing& s, std::uint64_t from, std::uint64_t to) 
   return over_runs(s.runs, [&](const Course& c) { return Course::mean(c.acceptance, from, to); });
 }
 
-void judge_acceptance(const Standings& all, const Standing& s, const Measured& m, Row& row) {
-  if (s.entrant.name() == kDmala && all.comparable()) {
+void judge_acceptance(const Race& race, const Standing& s, const Measured& m, Row& row) {
+  if (s.entrant.name() == kDmala && comparable(race)) {
     row.paper = kPaperAcceptance;
     row.verdict = agrees_if(std::abs(m.mean - kPaperAcceptance) <= 0.01);
     row.note = "The paper: 51 % on its own RBM.";
-    if (all.reference()) {
+    if (race.on_reference()) {
       row.note += fmt::format(" The authors' code on this RBM: {}.", AuthorsCode{}.acceptance);
     }
   }
   if (s.entrant.name() != kWithout) return;
-  if (all.comparable()) row.paper = kPaperWithoutTerm;
-  if (all.comparable()) row.verdict = agrees_if(m.mean < 1e-4 && m.mean > 2.5e-5);
+  if (comparable(race)) row.paper = kPaperWithoutTerm;
+  if (comparable(race)) row.verdict = agrees_if(m.mean < 1e-4 && m.mean > 2.5e-5);
   row.note = fmt::format(
       "The paper: 0.005 %. The number belongs to no distribution: it falls as the chains approach "
       "the model ({:.2g} % over the first 100 steps, {:.2g} % after 1000), so that it depends on "
       "where and how long one looks. That hardly anything is accepted holds.",
-      100 * acceptance_of(s, 0, 100).mean, 100 * acceptance_of(s, 1000, all.steps).mean);
+      100 * acceptance_of(s, 0, 100).mean, 100 * acceptance_of(s, 1000, race.steps).mean);
 }
 
-void add_transient(const Standings& all, Results& results) {
-  for (const Standing& s : all.race.standings) {
+void add_transient(const Race& race, Results& results) {
+  for (const Standing& s : race.standings) {
     if (s.entrant.sampler != "dmala" && s.entrant.sampler != "gwg") continue;
-    const auto over = [&](const char* steps) { return with(all.setting(s), "over", steps); };
-    const Measured m = acceptance_of(s, 0, all.steps);
-    judge_acceptance(all, s, m, results.add("acceptance", over("all steps"), m));
+    const auto over = [&](const char* steps) { return with(race.setting(s), "over", steps); };
+    const Measured m = acceptance_of(s, 0, race.steps);
+    judge_acceptance(race, s, m, results.add("acceptance", over("all steps"), m));
     results.add(
         "proposed_changes", over("all steps"),
-        over_runs(s.runs, [&](const Course& c) { return Course::mean(c.proposed, 0, all.steps); }),
+        over_runs(s.runs, [&](const Course& c) { return Course::mean(c.proposed, 0, race.steps); }),
         "Of 784.");
     if (!std::isinf(s.entrant.alpha)) continue;
     results.add("acceptance", over("first 100 steps"), acceptance_of(s, 0, 100));
-    results.add("acceptance", over("steps after 1000"), acceptance_of(s, 1000, all.steps));
+    results.add("acceptance", over("steps after 1000"), acceptance_of(s, 1000, race.steps));
   }
 }
 
-void add_equilibrium(const Standings& all, double alpha, const Equilibrium& measured_here,
+void add_equilibrium(const Race& race, double alpha, const Equilibrium& measured_here,
                      Results& results) {
-  const Json setting = with(dmala(alpha).setting(all.rbm()), "over", "equilibrium");
+  const Json setting = with(dmala(alpha).setting(race.rbm()), "over", "equilibrium");
   std::string code[2];
   for (const AuthorsEquilibrium& a : kAuthorsEquilibrium) {
-    if (!all.reference() || a.alpha != alpha) continue;
+    if (!race.on_reference() || a.alpha != alpha) continue;
     code[0] = fmt::format(" The authors' code: {:g}.", a.acceptance);
     if (a.proposed > 0) code[1] = fmt::format(" The authors' code: {:g}.", a.proposed);
   }
@@ -290,38 +274,35 @@ void add_equilibrium(const Standings& all, double alpha, const Equilibrium& meas
 }
 
 // Mean over seeds of the acceptance in stretches of 100 steps.
-Series acceptance_curve(const Standings& all, const Standing& s) {
-  Series series{fmt::format("{}, {} RBM", s.entrant.name(), all.machine().name)};
-  for (std::uint64_t step = 0; step + 100 <= all.steps; step += 100) {
+Series acceptance_curve(const Race& race, const Standing& s) {
+  Series series{fmt::format("{}, {} RBM", s.entrant.name(), race.machine->name)};
+  for (std::uint64_t step = 0; step + 100 <= race.steps; step += 100) {
     series.add(static_cast<double>(step) + 50, acceptance_of(s, step, step + 100).mean);
   }
   return series;
 }
 
-void add_term(Context& context, const std::vector<Standings>& all, Results& results) {
+void add_term(Context& context, const std::vector<Race>& all, Results& results) {
   std::vector<double> alphas = context.alphas({0.1, 0.15, 0.2, 0.3, 0.4});
   alphas.push_back(INFINITY);
   const std::uint64_t steps = context.quick() ? 30 : 100;
   std::vector<Equilibrium> equilibria(all.size() * alphas.size());
   context.parallel("acceptance in equilibrium", equilibria.size(), [&](std::size_t t) {
-    equilibria[t] = in_equilibrium(all[t / alphas.size()].machine(), alphas[t % alphas.size()],
+    equilibria[t] = in_equilibrium(*all[t / alphas.size()].machine, alphas[t % alphas.size()],
                                    steps, context.seed(0));
   });
-  Plot plot{.title = "Acceptance with and without the step-size term",
-            .x_label = "steps",
-            .y_label = "acceptance probability",
-            .log_y = true,
-            .summary =
-                "With it about half of the proposals are accepted throughout; without it next to "
-                "none, and fewer as the chains approach the model.",
-            .wide = true};
+  Plot plot =
+      labelled("Acceptance with and without the step-size term", "steps", "acceptance probability",
+               "With it about half of the proposals are accepted throughout; without it next to "
+               "none, and fewer as the chains approach the model.");
+  plot.log_y = plot.wide = true;
   for (std::size_t k = 0; k < all.size(); ++k) {
     add_transient(all[k], results);
     for (std::size_t a = 0; a < alphas.size(); ++a) {
       add_equilibrium(all[k], alphas[a], equilibria[k * alphas.size() + a], results);
     }
     for (const char* name : {kDmala, kWithout}) {
-      plot.series.push_back(acceptance_curve(all[k], all[k].race.of(name)));
+      plot.series.push_back(acceptance_curve(all[k], all[k].of(name)));
     }
   }
   results.sections.push_back(
@@ -335,9 +316,7 @@ void add_term(Context& context, const std::vector<Standings>& all, Results& resu
        {plot}});
 }
 
-// ---- Time
-
-void add_times(const std::vector<Standings>& all, Results& results) {
+void add_times(const std::vector<Race>& all, Results& results) {
   report::Table table{
       "Seconds. Training and reference samples by the clock, on all threads; samplers on one core, "
       "without the computation of MMD.",
@@ -348,18 +327,18 @@ void add_times(const std::vector<Standings>& all, Results& results) {
     table.rows.push_back({what, setting["rbm"].get<std::string>(),
                           report::Cell(m.mean, fmt::format("{:.2f}", m.mean))});
   };
-  for (const Standings& s : all) {
-    const Machine& machine = s.machine();
+  for (const Race& race : all) {
+    const Machine& machine = *race.machine;
     if (machine.training_seconds > 0) {
-      add("training", with(s.rbm(), "for", "training"), {machine.training_seconds},
+      add("training", with(race.rbm(), "for", "training"), {machine.training_seconds},
           "Of the clock, on all threads.");
-      add("reference samples", with(s.rbm(), "for", "reference samples"),
+      add("reference samples", with(race.rbm(), "for", "reference samples"),
           {machine.sampling_seconds},
           "Of the clock, on all threads: block-Gibbs sweeps of 600 chains.");
     }
-    for (const Standing& standing : s.race.standings) {
-      add(fmt::format("{} steps of {}", s.steps, standing.entrant.name()), s.setting(standing),
-          standing.seconds(), "Of one core, for 100 chains.");
+    for (const Standing& standing : race.standings) {
+      add(fmt::format("{} steps of {}", race.steps, standing.entrant.name()),
+          race.setting(standing), standing.seconds(), "Of one core, for 100 chains.");
     }
   }
   results.sections.push_back(
@@ -369,22 +348,20 @@ void add_times(const std::vector<Standings>& all, Results& results) {
        {table}});
 }
 
-// ---- All of it
-
-void add_findings(const std::vector<Standings>& all, Results& results) {
-  for (const Standings& s : all) {
-    const Standing& best = s.race.of(kDmala);
+void add_findings(const std::vector<Race>& all, Results& results) {
+  for (const Race& race : all) {
+    const Standing& best = race.of(kDmala);
     const Measured m = best.log_mmd();
     results.findings.push_back(
         fmt::format("On the {} RBM DMALA is at log MMD {:.2f} after {} steps (standard deviation "
                     "{:.2f} over {} seeds); perfect samples are at {:.2f} on average. Gibbs-1 is "
                     "at {:.2f}, GWG-1 at {:.2f}.",
-                    s.machine().name, m.mean, s.steps, m.sd, best.runs.size(), s.floor.mean,
-                    s.race.of("Gibbs-1").log_mmd().mean, s.race.of("GWG-1").log_mmd().mean));
+                    race.machine->name, m.mean, race.steps, m.sd, best.runs.size(), race.floor.mean,
+                    race.of("Gibbs-1").log_mmd().mean, race.of("GWG-1").log_mmd().mean));
     results.findings.push_back(fmt::format(
         "There DMALA accepts {:.1f} % over all steps, and {:.2g} % without the step-size term.",
-        100 * acceptance_of(best, 0, s.steps).mean,
-        100 * acceptance_of(s.race.of(kWithout), 0, s.steps).mean));
+        100 * acceptance_of(best, 0, race.steps).mean,
+        100 * acceptance_of(race.of(kWithout), 0, race.steps).mean));
   }
   results.findings.push_back(
       "The paper's -6.5 is the floor of the V-statistic, which every perfect sampler has. How near "
@@ -418,13 +395,9 @@ Results run_rbm(Context& context) {
   const DataSet mnist = load_mnist(context.options().data, Split::train);
   const std::vector<Machine> machines = machines_for(context, mnist.rows.view(), results);
   const std::uint64_t steps = machines[0].whole ? kSteps : kShortSteps;
-  const std::vector<Race> races = run_races(context, machines, steps);
-  std::vector<Standings> all;
-  for (const Race& race : races) {
-    all.push_back({race, floor_of(*race.machine, race.reference, context.seed(0)), steps});
-  }
+  const std::vector<Race> all = run_races(context, machines, steps);
   add_findings(all, results);
-  for (const Standings& s : all) add_distances(context, s, results);
+  for (const Race& race : all) add_distances(context, race, results);
   add_term(context, all, results);
   add_times(all, results);
   Section data{"The data", {"The first 100 images of MNIST, black and white."}};

@@ -16,9 +16,6 @@
 namespace saltus::reproduce {
 namespace {
 
-using report::Plot;
-using report::Series;
-
 constexpr int kStates = 9;
 const std::vector<double> kAlphas = {0.1, 0.2, 0.5, 1};
 
@@ -50,16 +47,13 @@ std::vector<double> eigenvalues(std::vector<std::vector<double>> m) {
         const double theta = (m[q][q] - m[p][p]) / (2 * m[p][q]);
         const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
         const double c = 1 / std::hypot(t, 1.0), s = t * c;
-        for (std::size_t k = 0; k < n; ++k) {
-          const double a = m[k][p], b = m[k][q];
-          m[k][p] = c * a - s * b;
-          m[k][q] = s * a + c * b;
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-          const double a = m[p][k], b = m[q][k];
-          m[p][k] = c * a - s * b;
-          m[q][k] = s * a + c * b;
-        }
+        const auto rotate = [c, s](double& x, double& y) {
+          const double a = x, b = y;
+          x = c * a - s * b;
+          y = s * a + c * b;
+        };
+        for (std::size_t k = 0; k < n; ++k) rotate(m[k][p], m[k][q]);
+        for (std::size_t k = 0; k < n; ++k) rotate(m[p][k], m[q][k]);
       }
     }
   }
@@ -113,12 +107,9 @@ report::Table law_table(const Potts& target, const std::vector<double>& alphas) 
 
 void exact_laws(Context& context, Results& results, Section& section) {
   const Potts plain = separable(), pair = coupled();
-  Plot plot{.title = "Bias of DULA",
-            .x_label = "step size alpha",
-            .y_label = "l1 distance from the target",
-            .log_x = true,
-            .log_y = true,
-            .summary = "The exact bias on both models falls exponentially with the step size."};
+  Plot plot = labelled("Bias of DULA", "step size alpha", "l1 distance from the target",
+                       "The exact bias on both models falls exponentially with the step size.");
+  plot.log_x = plot.log_y = true;
   for (const auto& [name, target] : {std::pair("separable", &plain), std::pair("coupled", &pair)}) {
     const StateTable table(*target);
     for (const double alpha : context.alphas(kAlphas)) {
@@ -179,11 +170,10 @@ void add_frequencies(Context& context, Results& results, Section& section) {
   const StateTable table(target);
   const auto steps = static_cast<std::uint64_t>(context.quick() ? 20'000 : 50'000);
   const int many = context.quick() ? 32 : 100;
-  Plot plot{.title = fmt::format("Frequencies along {} chains of {} steps", many, steps),
-            .kind = Plot::Kind::bars,
-            .x_label = "classes of the two sites",
-            .y_label = "frequency",
-            .summary = "Both samplers against the target; error bars are one standard error."};
+  Plot plot = labelled(fmt::format("Frequencies along {} chains of {} steps", many, steps),
+                       "classes of the two sites", "frequency",
+                       "Both samplers against the target; error bars are one standard error.");
+  plot.kind = Plot::Kind::bars;
   for (int s = 0; s < kStates; ++s) plot.categories.push_back(fmt::format("{}{}", s / 3, s % 3));
   const auto target_law = table.probability();
   plot.series.push_back({"target", {}, {target_law.begin(), target_law.end()}});

@@ -17,9 +17,6 @@
 namespace saltus::reproduce {
 namespace {
 
-using report::Plot;
-using report::Series;
-
 constexpr double kW[2] = {-0.001, -1000};
 // Of log RMSE of two fair coins: RMSE^2 is chi-square with two degrees of freedom.
 constexpr double kRunSd = std::numbers::pi / (2 * 2.449489742783178);
@@ -56,8 +53,6 @@ float naive_flip_probability(const Kernel& kernel, std::size_t i) {
   const float e = std::exp(static_cast<float>(flip_logit(kernel, i)));
   return e / (e + 1.0F);
 }
-
-// ---- Chains
 
 struct Curve {
   std::vector<double> steps, log_rmse;
@@ -115,8 +110,6 @@ Curve run_chain(const Quadratic& target, const Kernel& kernel, std::uint64_t ste
   return curve;
 }
 
-// ---- Exact laws
-
 // The l1 distance of the law of the state at even times from the target: what a time average hides
 // when a coordinate flips at every step.
 double l1_at_even_time(const Quadratic& target, const Kernel& kernel, int steps) {
@@ -138,8 +131,6 @@ double l1_at_even_time(const Quadratic& target, const Kernel& kernel, int steps)
   for (const double p : law) sum += std::abs(p - 0.25);
   return sum;
 }
-
-// ---- The experiment
 
 std::vector<Kernel> kernels(const Context& context) {
   std::vector<Kernel> list = {{"preconditioned, p = (1000, 0.001)", 1, {1000, 0.001}},
@@ -209,14 +200,11 @@ void log_rmse(Context& context, const Quadratic& target, const std::vector<Kerne
   const auto curves = context.each_run(
       "chains", list.size(),
       [&](std::size_t k, std::uint64_t seed) { return run_chain(target, list[k], steps, seed); });
-  Plot plot{.title = "Error of the time averages",
-            .x_label = "steps",
-            .y_label = "log RMSE",
-            .log_x = true,
-            .summary =
-                "Mean over runs; the band is one standard deviation of a run. With the right "
-                "preconditioner the error falls like that of fair coins.",
-            .wide = true};
+  Plot plot =
+      labelled("Error of the time averages", "steps", "log RMSE",
+               "Mean over runs; the band is one standard deviation of a run. With the right "
+               "preconditioner the error falls like that of fair coins.");
+  plot.log_x = plot.wide = true;
   for (std::size_t k = 0; k < list.size(); ++k) {
     Series series{list[k].name};
     Measured m;
@@ -233,16 +221,12 @@ void log_rmse(Context& context, const Quadratic& target, const std::vector<Kerne
 
 void even_times(const Quadratic& target, const std::vector<Kernel>& list, Results& results,
                 Section& section) {
-  Plot plot{.title = "Distance of the law at even times from the target",
-            .x_label = "steps",
-            .y_label = "l1 distance",
-            .log_x = true,
-            .summary =
-                "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is frozen "
-                "or alternates; at 1.5, both.",
-            .y_from = 0,
-            .y_to = 2,
-            .wide = true};
+  Plot plot =
+      labelled("Distance of the law at even times from the target", "steps", "l1 distance",
+               "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is frozen "
+               "or alternates; at 1.5, both.");
+  plot.log_x = plot.wide = true;
+  plot.y_to = 2;
   for (const Kernel& kernel : list) {
     if (kernel.naive) continue;
     Series series{kernel.name};

@@ -15,9 +15,6 @@
 namespace saltus::reproduce {
 namespace {
 
-using report::Plot;
-using report::Series;
-
 // ---- Theorem 1
 
 // How states are coded decides what a step size means: a flip has squared distance 1 on {0, 1} and
@@ -47,47 +44,38 @@ struct Bias {
   bool applies = true;  // the corrected bound, and the paper's proof
 };
 
-class Theorem1 {
- public:
-  Theorem1() : target_(2, 2, true, 0.1, 0.2), table_(target_) {
-    for (const double p : table_.probability()) roots_ += std::sqrt(p);
-  }
+// The 2 x 2 Ising model.
+struct Theorem1 {
+  IsingLattice target = IsingLattice(2, 2, true, 0.1, 0.2);
+  StateTable table = StateTable(target);
 
-  const IsingLattice& target() const { return target_; }
-  const StateTable& table() const { return table_; }
   std::vector<double> log_z_alpha(const Coding& coding, double alpha) const {
-    return log_normalizers(table_, coding.flip / (2 * alpha));
+    return log_normalizers(table, coding.flip / (2 * alpha));
   }
   Dlp dula(const Coding& coding, double alpha) const {
     DlpOptions options;
     options.adjust = false;
     options.step_size = alpha;
     options.distance = coding.distance;
-    return Dlp(target_.domain(), options);
+    return Dlp(target.domain(), options);
   }
 
   Bias at(const Coding& coding, double alpha) const {
-    Bias b;
-    b.alpha = alpha;
-    b.l1 = l1_of_tilt(table_.probability(), log_z_alpha(coding, alpha));
-    b.from_matrix = check_transitions(dula(coding, alpha), table_).l1;
-    b.printed = printed_bound(table_.log_z(), alpha, coding.lambda_min, 1);
-    b.corrected = corrected_bound(roots_, alpha, coding.lambda_min, coding.flip);
-    b.applies = 1 + alpha * coding.lambda_min >= 0;
-    return b;
+    double roots = 0;  // sum of sqrt(pi)
+    for (const double p : table.probability()) roots += std::sqrt(p);
+    return {alpha,
+            l1_of_tilt(table.probability(), log_z_alpha(coding, alpha)),
+            check_transitions(dula(coding, alpha), table).l1,
+            printed_bound(table.log_z(), alpha, coding.lambda_min, 1),
+            corrected_bound(roots, alpha, coding.lambda_min, coding.flip),
+            1 + alpha * coding.lambda_min >= 0};
   }
 
   // The limit of l1 exp(1 / (2 alpha)) as alpha goes to 0, on {0, 1}.
   double rate_constant() const {
     const std::vector<double> first_order = log_z_alpha(kBits, 1.0 / 120);  // exp(-60) is small
-    const double l1 = l1_of_tilt(table_.probability(), first_order);
-    return l1 * std::exp(60.0);
+    return l1_of_tilt(table.probability(), first_order) * std::exp(60.0);
   }
-
- private:
-  IsingLattice target_;
-  StateTable table_;
-  double roots_ = 0;  // sum of sqrt(pi)
 };
 
 void add_bias_rows(const Coding& coding, const std::vector<Bias>& biases, Results& results) {
@@ -114,14 +102,11 @@ void add_bias_rows(const Coding& coding, const std::vector<Bias>& biases, Result
 }
 
 Plot bias_plot(const Coding& coding, const std::vector<Bias>& biases, double constant) {
-  Plot plot{
-      .title = fmt::format("Bias of DULA, 2 x 2 Ising, step size on {}", coding.name),
-      .x_label = "step size alpha",
-      .y_label = "l1 distance from the target",
-      .log_x = true,
-      .log_y = true,
-      .summary =
-          "The bias falls exponentially as the step size falls, and both bounds lie above it."};
+  Plot plot = labelled(
+      fmt::format("Bias of DULA, 2 x 2 Ising, step size on {}", coding.name), "step size alpha",
+      "l1 distance from the target",
+      "The bias falls exponentially as the step size falls, and both bounds lie above it.");
+  plot.log_x = plot.log_y = true;
   Series exact{"exact bias"}, rate{fmt::format("C exp(-{:g}/(2 alpha))", coding.flip)},
       printed{"bound as printed"}, right{"corrected bound"};
   for (const Bias& b : biases) {
@@ -174,14 +159,14 @@ void demonstration(Context& context, Results& results) {
   const double alpha = 0.2;
   const auto steps = static_cast<std::uint64_t>(context.quick() ? 20'000 : 400'000);
   const int chains = 16;
-  const std::span<const double> pi = theorem.table().probability();
+  const std::span<const double> pi = theorem.table.probability();
   const std::vector<double> law = tilted(pi, theorem.log_z_alpha(kBits, alpha));
   const Dlp dula = theorem.dula(kBits, alpha);
   const auto distances =
       context.each_run("a long DULA chain", 1, [&](std::size_t, std::uint64_t seed) {
         std::vector<double> count(16);
         RowBuffer<Symbol> start(chains, 4);
-        run_chains(theorem.target(), dula, start.view(), steps, seed,
+        run_chains(theorem.target, dula, start.view(), steps, seed,
                    [&](int, std::uint64_t step, const Symbol* x, const StepInfo&) {
                      if (step >= steps / 10) {
                        ++count[static_cast<std::size_t>(8 * x[0] + 4 * x[1] + 2 * x[2] + x[3])];
@@ -229,13 +214,10 @@ struct IndependentBits {
 };
 
 Plot failure_plot() {
-  Plot plot{.title = "The bias of DULA as a part of the bound",
-            .x_label = "coordinates",
-            .y_label = "bias / bound",
-            .log_y = true,
-            .summary =
-                "Above 1 the bound fails. The printed one does from 4 coordinates on; the "
-                "corrected one never does."};
+  Plot plot = labelled("The bias of DULA as a part of the bound", "coordinates", "bias / bound",
+                       "Above 1 the bound fails. The printed one does from 4 coordinates on; the "
+                       "corrected one never does.");
+  plot.log_y = true;
   Series printed{"as printed"}, right{"corrected"}, one{"the bound itself"};
   for (int dim = 1; dim <= 20; ++dim) {
     double worst = 0, worst_right = 0;
@@ -308,12 +290,10 @@ struct Sine {
 void theorem_2(Results& results) {
   const std::vector<double> alphas = {0.2, 0.5, 1, 2, 10},
                             epsilons = {0, 0.01, 0.05, 0.1, 0.2, 0.5, 1};
-  Plot plot{.title = "Bias of DULA against the distance from a quadratic",
-            .x_label = "epsilon",
-            .y_label = "l1 distance from the target",
-            .log_x = true,
-            .log_y = true,
-            .summary = "The bias falls with epsilon down to a floor that the step size sets."};
+  Plot plot = labelled("Bias of DULA against the distance from a quadratic", "epsilon",
+                       "l1 distance from the target",
+                       "The bias falls with epsilon down to a floor that the step size sets.");
+  plot.log_x = plot.log_y = true;
   const Sine sine{1, 0.1}, flat{0, 0};
   for (const double alpha : alphas) {
     Series series{fmt::format("alpha {:g}", alpha)};

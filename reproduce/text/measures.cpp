@@ -1,6 +1,5 @@
 #include "reproduce/text/measures.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -10,19 +9,11 @@
 namespace saltus::reproduce::text {
 namespace {
 
-struct Part {
-  const char* file;
-  Corpus kind;
-};
-constexpr Part kTbc{"tbc.5k.txt", Corpus::tbc}, kWt103{"wiki103.5k.txt", Corpus::wiki103};
-
-void load(const Part& part, const std::filesystem::path& folder, std::vector<Words>& plain,
+void load(const std::filesystem::path& file, Corpus kind, std::vector<Words>& plain,
           std::vector<Words>& reference) {
-  const std::vector<std::string> lines = read_lines(find_data_file("text", part.file, folder));
-  for (const std::string& line : lines) {
-    plain.push_back(split_words(plain_sentence(line, part.kind)));
-  }
-  reference = reference_sentences(lines, part.kind);
+  const std::vector<std::string> lines = read_lines(file);
+  for (const std::string& line : lines) plain.push_back(split_words(plain_sentence(line, kind)));
+  reference = reference_sentences(lines, kind);
 }
 
 std::vector<Words> without(const std::vector<Words>& sentences, const std::string& corpus,
@@ -47,8 +38,10 @@ std::string as_in_references(const std::string& word) {
 
 Corpora load_corpora(const std::filesystem::path& folder) {
   Corpora corpora;
-  load(kTbc, folder, corpora.tbc, corpora.tbc_reference);
-  load(kWt103, folder, corpora.wt103, corpora.wt103_reference);
+  load(find_data_file("text", "tbc.5k.txt", folder), Corpus::tbc, corpora.tbc,
+       corpora.tbc_reference);
+  load(find_data_file("text", "wiki103.5k.txt", folder), Corpus::wiki103, corpora.wt103,
+       corpora.wt103_reference);
   return corpora;
 }
 
@@ -61,14 +54,17 @@ Measures measure(const Corpora& corpora, const std::vector<Task>& tasks,
   const std::vector<Words> wt103 = without(corpora.wt103_reference, "WT103", tasks);
   std::vector<Words> both = tbc;
   both.insert(both.end(), wt103.begin(), wt103.end());
-  Measures m;
-  m.self_bleu = self_bleu(generated).bleu;
-  m.unique_self_2 = unique_ngrams(generated, 2), m.unique_self_3 = unique_ngrams(generated, 3);
-  m.unique_wt103_2 = unique_ngrams(generated, 2, wt103);
-  m.unique_wt103_3 = unique_ngrams(generated, 3, wt103);
-  m.unique_tbc_2 = unique_ngrams(generated, 2, tbc);
-  m.unique_tbc_3 = unique_ngrams(generated, 3, tbc);
-  m.bleu = BleuReferences(both).score(generated).bleu;
+  const auto unique = [&](int n, const std::vector<Words>& corpus) {
+    return unique_ngrams(generated, n, corpus);
+  };
+  Measures m{self_bleu(generated).bleu,
+             unique_ngrams(generated, 2),
+             unique_ngrams(generated, 3),
+             unique(2, wt103),
+             unique(3, wt103),
+             unique(2, tbc),
+             unique(3, tbc),
+             BleuReferences(both).score(generated).bleu};
   for (const Measure& measure : kMeasures) m.*measure.of *= 100;
   return m;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/text/task.hpp"
+#include "reproduce/text/cell.hpp"
 #include "saltus/text/bert_files.hpp"
 
 namespace saltus::reproduce::text {

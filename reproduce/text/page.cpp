@@ -1,6 +1,5 @@
 #include "reproduce/text/page.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,10 +7,6 @@
 
 namespace saltus::reproduce::text {
 namespace {
-
-using report::Cell;
-using report::Phrase;
-using report::Plot;
 
 constexpr PaperModel kPaperModels[] = {PaperModel::base, PaperModel::large};
 // Two corpus BLEUs are similar when the smaller has at least this part of the larger one. The
@@ -38,8 +33,6 @@ std::string plain_label(const std::string& label) {
 Measured of_measure(const Standing& s, const Measure& m) {
   return s.over_runs([&](const Outcome& o) { return o.measures.*m.of; });
 }
-
-// ---- Rows
 
 void add_measure_rows(const TextResults& all, bool quick, Results& results) {
   const std::optional<PaperModel> model = paper_model(all.config);
@@ -160,7 +153,8 @@ report::Table table_of(const TextResults& all) {
 
 Plot bars_of(const TextResults& all, const Measure& measure, const std::string& title,
              const std::string& summary) {
-  Plot plot{.title = title, .kind = Plot::Kind::bars, .x_label = "sampler", .y_label = "per cent"};
+  Plot plot = labelled(title, "sampler", "per cent");
+  plot.kind = Plot::Kind::bars;
   plot.summary = summary;
   plot.series = {{all.model}};
   for (const PaperModel model : kPaperModels)
@@ -185,9 +179,7 @@ void add_table(const TextResults& all, Results& results) {
                    "special token, and no piece that continues a word."},
                   {},
                   {table_of(all)}};
-  const bool some = std::any_of(all.standings.begin(), all.standings.end(),
-                                [](const Standing& s) { return !s.empty(); });
-  if (some) {
+  if (std::ranges::any_of(all.standings, [](const Standing& s) { return !s.empty(); })) {
     section.plots = {
         bars_of(all, kMeasures[0], "Self-BLEU: low is diverse",
                 "Each generated sentence against all others. Bars of ours end at the mean over "
@@ -200,8 +192,7 @@ void add_table(const TextResults& all, Results& results) {
 
 void add_sweep(const TextResults& all, Results& results) {
   if (all.sweep.alphas.size() < 2) return;
-  Plot plot{
-      .title = "Acceptance of DMALA by step size", .x_label = "step size", .y_label = "acceptance"};
+  Plot plot = labelled("Acceptance of DMALA by step size", "step size", "acceptance");
   plot.log_x = true;
   plot.y_from = 0, plot.y_to = 1;
   plot.summary = "Means over the steps and chains of some sentences of the first run.";
@@ -307,16 +298,14 @@ void add_verdict(const TextResults& all, Results& results) {
   std::vector<Comparison> list = compare(all.standings);
   std::erase_if(list, [](const Comparison& c) { return !c.difference.error; });  // one seed
   if (list.empty()) return;
+  const bool all_hold = std::ranges::all_of(list, &Comparison::holds);
   std::string text =
-      std::all_of(list.begin(), list.end(), [](const Comparison& c) { return c.holds; })
-          ? "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar "
-            "corpus BLEU) holds here."
-          : "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar "
-            "corpus BLEU) does not hold here as a whole.";
+      "The paper's ordering (DULA and DMALA more diverse than Gibbs and GWG, at a similar corpus "
+      "BLEU) ";
+  text += all_hold ? "holds here." : "does not hold here as a whole.";
   for (const Standing& s : all.standings) {
-    const bool compared = std::any_of(list.begin(), list.end(),
-                                      [&](const Comparison& c) { return c.langevin == &s; });
-    if (compared) text += " " + standing_text(s, list);
+    if (std::ranges::count(list, &s, &Comparison::langevin) > 0)
+      text += " " + standing_text(s, list);
   }
   results.findings.push_back(text);
   results.findings.push_back(energies_text(all.standings));

@@ -1,7 +1,6 @@
 // The results of the experiment on text, as rows and as parts of a page.
 #pragma once
 
-#include "reproduce/text/cell.hpp"
 #include "reproduce/text/measures.hpp"
 
 namespace saltus::reproduce::text {

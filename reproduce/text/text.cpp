@@ -1,8 +1,6 @@
 // Filling the gaps of sentences by a masked language model (Table 3, and the figure of examples).
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "reproduce/text/cell.hpp"

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "reproduce/bnn/cell.hpp"
-#include "reproduce/bnn/paper.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::reproduce::bnn {

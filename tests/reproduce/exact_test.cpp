@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "reproduce/ising/exact.hpp"
+#include "reproduce/ising/runs.hpp"
 #include "reproduce/small/dula_law.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
@@ -14,6 +14,8 @@
 
 namespace saltus::reproduce {
 namespace {
+
+using namespace ising;
 
 Dlp dula(const Domain& domain, double alpha) {
   DlpOptions options;

@@ -8,7 +8,6 @@
 
 #include "reproduce/measured.hpp"
 #include "reproduce/output.hpp"
-#include "reproduce/saved.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::reproduce {

@@ -1,4 +1,4 @@
-#include "reproduce/ledger.hpp"
+#include "reproduce/kept_cells.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Results that were written come back as they were: the page made from the files is the same.
-#include "reproduce/saved.hpp"
+#include "reproduce/output.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,6 @@
-#include "reproduce/ledger.hpp"
+#include "reproduce/kept_cells.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "io/bytes/byte_file.hpp"
+#include <fmt/ranges.h>
 
 namespace saltus::reproduce {
 namespace {
@@ -13,7 +9,7 @@ constexpr const char* kName = "ledger.json";
 
 Ledger read_ledger(const std::filesystem::path& file) {
   std::ifstream in(file);
-  const auto json = nlohmann::json::parse(in, nullptr, false);
+  const Json json = Json::parse(in, nullptr, false);
   Ledger ledger;
   if (!json.is_object()) return ledger;
   ledger.machines = json.value("machines", ledger.machines);
@@ -24,9 +20,7 @@ Ledger read_ledger(const std::filesystem::path& file) {
 }  // namespace
 
 std::string Ledger::machine() const {
-  std::string text;
-  for (const std::string& m : machines) text += (text.empty() ? "" : "; ") + m;
-  return text;
+  return fmt::format("{}", fmt::join(machines, "; "));
 }
 
 std::filesystem::file_time_type last_change(const std::filesystem::path& parts) {
@@ -42,12 +36,9 @@ std::filesystem::file_time_type last_change(const std::filesystem::path& parts) 
 Ledger add_to_ledger(const std::filesystem::path& parts, const std::string& machine, double seconds,
                      bool computed) {
   Ledger ledger = read_ledger(parts / kName);
-  const auto& known = ledger.machines;
   if (computed) {
     ledger.seconds += seconds;
-    if (std::find(known.begin(), known.end(), machine) == known.end()) {
-      ledger.machines.push_back(machine);
-    }
+    if (std::ranges::count(ledger.machines, machine) == 0) ledger.machines.push_back(machine);
     const nlohmann::json json = {{"machines", ledger.machines}, {"seconds", ledger.seconds}};
     replace_file(parts / kName, json.dump(1) + "\n");
   }

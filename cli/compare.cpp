@@ -1,21 +1,33 @@
-#include "cli/compare/report.hpp"
-
-#include <fmt/core.h>
+// saltus compare: a fair race between samplers on one model. Its outcome is a table for people,
+// JSON for programs, CSV for spreadsheets.
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <filesystem>
+#include <memory>
 
+#include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "io/bytes/byte_file.hpp"
 #include "ops/ops.hpp"
-#include "saltus/diagnose/summary.hpp"
+#include "saltus/compare.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
+
+struct CompareReport {
+  const Target& target;
+  const RacePlan& plan;
+  const CompareResult& outcome;
+  const std::vector<RaceResult>& results = outcome.results;
+};
 
 bool ranked(const RaceResult& r) {
   return r.exact && r.random;
@@ -121,9 +133,9 @@ std::string sentence(const CompareReport& report, const Verdict& v, const std::s
                      name(report, v.best), by, name(report, v.second));
 }
 
-nlohmann::ordered_json verdict_json(const CompareReport& report, const Verdict& v) {
+Json verdict_json(const CompareReport& report, const Verdict& v) {
   if (v.best < 0) return nullptr;
-  nlohmann::ordered_json j;
+  Json j;
   j["sampler"] = name(report, v.best);
   j["next"] = nullptr;
   if (v.second >= 0) j["next"] = name(report, v.second);
@@ -134,10 +146,10 @@ nlohmann::ordered_json verdict_json(const CompareReport& report, const Verdict& 
   return j;
 }
 
-nlohmann::ordered_json result_json(const CompareReport& report, std::size_t i) {
+Json result_json(const CompareReport& report, std::size_t i) {
   const RaceResult& r = report.results[i];
   const RunStatistics& s = r.statistics;
-  nlohmann::ordered_json j;
+  Json j;
   j["sampler"] = r.contender.sampler;
   j["settings"] = r.contender.settings;
   j["parameters"] = parameters_json(r.parameters);
@@ -169,16 +181,14 @@ nlohmann::ordered_json result_json(const CompareReport& report, std::size_t i) {
   return j;
 }
 
-}  // namespace
-
-nlohmann::ordered_json compare_json(const CompareReport& report) {
-  nlohmann::ordered_json j;
+Json compare_json(const CompareReport& report) {
+  Json j;
   j["model"] = report.target.name();
   j["dim"] = report.target.domain().dim();
   j["chains"] = report.plan.chains;
   j["budget"] = report.plan.seconds;
   j["seed"] = report.plan.seed;
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   for (bool of_ranked : {true, false}) {
     for (std::size_t i : by_merit(report, of_ranked)) list.push_back(result_json(report, i));
   }
@@ -198,10 +208,10 @@ std::string compare_csv(const CompareReport& report) {
       "sampler,exact,acceptance_rate,changes,steps_per_second,ess_per_second,ess_per_evaluation,"
       "ess_relative_error,rhat,error,bias_l1";
   const std::vector<std::string> keys = split_list(text);
-  const auto field = [](const nlohmann::ordered_json& v) {
+  const auto field = [](const Json& v) {
     return v.is_null() ? std::string() : v.is_string() ? v.get<std::string>() : v.dump();
   };
-  const nlohmann::ordered_json all = compare_json(report);
+  const Json all = compare_json(report);
   for (const auto& r : all["results"]) {
     for (const std::string& key : keys) {
       text += (&key == keys.data() ? "\n" : ",") + field(r[key]);
@@ -212,8 +222,7 @@ std::string compare_csv(const CompareReport& report) {
 
 void print_comparison(const CompareReport& report) {
   show("model     {}, {} coordinates ({})\n", report.target.name(),
-       with_commas(static_cast<std::uint64_t>(report.target.domain().dim())),
-       shape_text(report.target.shape()));
+       count(report.target.domain().dim()), shape_text(report.target.shape()));
   show("race      {} chains, {} of drawing for each sampler, seed {}\n\n", report.plan.chains,
        duration(report.plan.seconds), report.plan.seed);
   print_header(report);
@@ -228,6 +237,82 @@ void print_comparison(const CompareReport& report) {
   print_warnings(report);
   show("\n{}\n{}\n", sentence(report, report.outcome.per_second, "second"),
        sentence(report, report.outcome.per_evaluation, "evaluation"));
+}
+
+struct CompareCommand {
+  ModelRequest model;
+  std::string samplers = "all", out, seed = "1";
+  RacePlan plan;
+  bool json = false;
+};
+
+// "all", or names separated by commas.
+std::vector<Contender> contenders_of(const std::string& text) {
+  std::vector<Contender> list;
+  if (text == "all") return list;
+  for (const std::string& part : split_list(text)) list.push_back(parse_contender(part));
+  return list;
+}
+
+void write_file(const std::string& path, const CompareReport& report) {
+  const bool csv = std::filesystem::path(path).extension() == ".csv";
+  replace_file(path, csv ? compare_csv(report) : compare_json(report).dump(2) + "\n");
+}
+
+void check_out(const std::string& out, const std::string& model,
+               const std::map<std::string, std::string>& model_files = {}) {
+  if (out.empty()) return;
+  const std::string ending = std::filesystem::path(out).extension();
+  if (ending != ".json" && ending != ".csv") {
+    throw UsageError("--out " + out + ": a comparison is written as FILE.json or FILE.csv");
+  }
+  FileRoles roles;
+  roles.reads("MODEL", model);
+  roles.reads(model_files);
+  roles.writes("--out", out);
+}
+
+int compare(CompareCommand command) {
+  check_out(command.out, command.model.model);
+  command.plan.seed = parse_seed(command.seed);
+  command.plan.warmup_seconds = command.plan.seconds / 4;
+  Model model = load_model(command.model);
+  check_out(command.out, command.model.model, model.files);
+  const CompareRequest request{shared_target(std::move(model)), contenders_of(command.samplers),
+                               command.plan};
+  const auto run = [&] {
+    Progress progress(Progress::Elsewhere::nothing);
+    return saltus::compare(request, [&](const std::string& label, int turn, int turns) {
+      return progress.show(fmt::format("round {} of {}: {}", turn + 1, turns, label));
+    });
+  };
+  const CompareResult result = run();
+  if (!result.complete) return 128 + signal_seen();
+  const CompareReport report{*request.target, request.plan, result};
+  if (!command.out.empty()) write_file(command.out, report);
+  command.json ? show_json(compare_json(report)) : print_comparison(report);
+  return ok;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand("compare", "Race samplers on a model");
+  auto o = std::make_shared<CompareCommand>();
+  add_model_options(*command, o->model);
+  add_default(*command, "--samplers", o->samplers,
+              "Names separated by commas, with parameters as NAME:KEY=VALUE")
+      ->type_name("LIST|all");
+  add_default(*command, "--budget", o->plan.seconds, "Seconds of drawing for each sampler",
+              finite_number(1e-3));
+  add_default(*command, "--chains", o->plan.chains, "Chains of each sampler",
+              CLI::Range(2, 100'000));
+  add_seed(*command, o->seed);
+  add_threads(*command, o->plan.threads, "");
+  command->add_option("--out", o->out, "Write the comparison: FILE.json or FILE.csv")
+      ->type_name("FILE");
+  command->add_flag("--json", o->json, "Print the comparison as JSON, and nothing else");
+  command->callback([o, &status] { status = compare(*o); });
 }
 
 }  // namespace saltus::cli

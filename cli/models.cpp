@@ -1,12 +1,17 @@
-// saltus convert: a model from one file format to another.
+// saltus models, saltus samplers: what there is, a line each. saltus convert: a model from one file
+// format to another.
+#include <fmt/ranges.h>
+
 #include <cctype>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/run_files.hpp"
+#include "cli/terminal.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/sampler/registry.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -15,15 +20,6 @@ struct ConvertRequest {
   std::string in, out;
 };
 
-// What is read must not be among what is written.
-void check_files(const ConvertRequest& request, const Model& model) {
-  FileRoles roles;
-  roles.reads("IN", request.in);
-  roles.reads(model.files);
-  roles.writes("OUT", request.out);
-  roles.writes("weights of OUT", weights_beside(request.out).string());
-}
-
 void convert(const ConvertRequest& request) {
   std::string ending = std::filesystem::path(request.out).extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -31,7 +27,11 @@ void convert(const ConvertRequest& request) {
     throw UsageError("OUT is " + request.out + "; models are written as JSON, to NAME.json");
   }
   const Model model = read_model(request.in);
-  check_files(request, model);
+  FileRoles roles;  // what is read must not be among what is written
+  roles.reads("IN", request.in);
+  roles.reads(model.files);
+  roles.writes("OUT", request.out);
+  roles.writes("weights of OUT", weights_beside(request.out).string());
   write_model(request.out, model.value);
 }
 
@@ -46,6 +46,20 @@ void add_convert(CLI::App& program, int&) {
                    "File to write; many weights go into NAME.weights.npz beside it")
       ->required();
   command->callback([request] { convert(*request); });
+}
+
+void add_lists(CLI::App& program, int&) {
+  program.add_subcommand("models", "List the built-in models")->callback([] {
+    for (const BuiltInModel& m : built_in_models()) show("{:<15} {}\n", m.name, m.summary);
+  });
+  program
+      .add_subcommand("samplers",
+                      "List the samplers and their parameters. --sampler dmala+gwg: in turn")
+      ->callback([] {
+        for (const SamplerEntry& s : sampler_entries()) {
+          show("{:<17} {} [{}]\n", s.name, s.summary, fmt::join(s.parameters, ", "));
+        }
+      });
 }
 
 }  // namespace saltus::cli
