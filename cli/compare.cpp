@@ -309,8 +309,7 @@ void add_compare(CLI::App& program, int& status) {
               CLI::Range(2, 100'000));
   add_seed(*command, o->seed);
   add_threads(*command, o->plan.threads, "");
-  command->add_option("--out", o->out, "Write the comparison: FILE.json or FILE.csv")
-      ->type_name("FILE");
+  add_typed(*command, "--out", o->out, "Write the comparison: FILE.json or FILE.csv", "FILE");
   command->add_flag("--json", o->json, "Print the comparison as JSON, and nothing else");
   command->callback([o, &status] { status = compare(*o); });
 }

@@ -284,24 +284,21 @@ void add_logz(CLI::App& program, int& status) {
   add_settings(*command, o->set);
   auto* betas = add_default(*command, "--betas", o->betas, "Betas, evenly spaced from 0 to 1",
                             CLI::Range(2, 100'000'000));
-  command->add_option("--schedule", o->schedule, "File of betas that increase from 0 to 1")
-      ->type_name("FILE")
+  add_typed(*command, "--schedule", o->schedule, "File of betas that increase from 0 to 1", "FILE")
       ->excludes(betas);
   add_default(*command, "--steps", plan.steps_per_beta, "Steps at each beta",
               CLI::Range(1, 1'000'000));
   add_default(*command, "--chains", plan.chains, "Chains of each direction",
               CLI::Range(2, 10'000'000));
-  command
-      ->add_option("--base", o->base,
-                   "Where chains start: model (the model's own base, the default of resnet-ebm), "
-                   "uniform (of the others), or a file of probabilities (of the upper level of "
-                   "each coordinate, or of all levels where there are more than two)")
-      ->type_name("model|uniform|FILE");
-  command
-      ->add_option("--test", o->test,
-                   "Give the log-likelihood of these data: a file of rows, or a set, "
-                   "static_mnist:valid say (train, valid, test)")
-      ->type_name("FILE|NAME[:PART]");
+  add_typed(*command, "--base", o->base,
+            "Where chains start: model (the model's own base, the default of resnet-ebm), uniform "
+            "(of the others), or a file of probabilities (of the upper level of each coordinate, "
+            "or of all levels where there are more than two)",
+            "model|uniform|FILE");
+  add_typed(*command, "--test", o->test,
+            "Give the log-likelihood of these data: a file of rows, or a set, static_mnist:valid "
+            "say (train, valid, test)",
+            "FILE|NAME[:PART]");
   add_data_folder(*command, o->data);
   add_seed(*command, o->seed);
   add_threads(*command, plan.threads, "a result");

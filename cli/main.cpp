@@ -41,13 +41,6 @@ int complain(std::string_view text, int status, const std::string& advice = "") 
 
 std::string typed;
 
-int run(CLI::App& program, int argc, char** argv) {
-  typed = "saltus";
-  for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
-  program.parse(argc, argv);
-  return ok;
-}
-
 }  // namespace
 
 const std::string& saltus::cli::command_line() {
@@ -63,15 +56,16 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(
       "Run 'saltus COMMAND --help' for its options. Without a model, 'saltus sample' draws from "
-      "the\n"
-      "paper's 5 x 5 Ising model.");
+      "the\npaper's 5 x 5 Ising model.");
+  typed = "saltus";
+  for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
   int status = ok;
   for (auto* add : {add_sample, add_compare, add_verify, add_logz, add_diagnose, add_report,
                     add_learn, add_infill, add_reproduce, add_convert, add_lists}) {
     add(program, status);
   }
   try {
-    run(program, argc, argv);
+    program.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
     return program.exit(e);
   } catch (const CLI::ParseError& e) {

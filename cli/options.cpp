@@ -64,8 +64,8 @@ void add_threads(CLI::App& command, int& threads, const char* never) {
 }
 
 void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more) {
-  command.add_option("--set", set, std::string("Sampler parameter KEY=VALUE, repeatable") + more)
-      ->type_name("KEY=VALUE")
+  add_typed(command, "--set", set, std::string("Sampler parameter KEY=VALUE, repeatable") + more,
+            "KEY=VALUE")
       ->allow_extra_args(false);
 }
 
@@ -84,8 +84,7 @@ Settings parse_settings(const std::vector<std::string>& list) {
 }
 
 void add_data_folder(CLI::App& command, std::string& folder) {
-  command.add_option("--data", folder, "Folder of data sets (default: $SALTUS_DATA)")
-      ->type_name("DIR");
+  add_typed(command, "--data", folder, "Folder of data sets (default: $SALTUS_DATA)", "DIR");
 }
 
 std::vector<std::string> split_list(const std::string& text) {
@@ -129,8 +128,8 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
   command.add_option("--levels", r.levels, "Levels of each coordinate, ordered or categorical")
       ->check(CLI::Range(2, Domain::kMaxLevels));
   add_default(command, "--device", r.device, "Where the model is computed")->type_name("cpu|cuda");
-  command.add_option("--precision", r.precision, "Of a network on a GPU (default: by model)")
-      ->type_name("single|tf32|half");
+  add_typed(command, "--precision", r.precision, "Of a network on a GPU (default: by model)",
+            "single|tf32|half");
   command.add_flag("--no-scripts", r.no_scripts,
                    "Refuse models that run a TorchScript file: such a file is a program");
 }
@@ -147,15 +146,13 @@ Model load_model(const ModelRequest& r) {
 
 void RunControl::add_options(CLI::App& command, const Texts& texts) {
   command.add_flag("--json", json, "Print the summary as JSON, and nothing else");
-  command.add_option("--checkpoint", checkpoint, texts.checkpoint)->type_name("FILE");
+  add_typed(command, "--checkpoint", checkpoint, texts.checkpoint, "FILE");
   add_default(command, "--checkpoint-every", checkpoint_every, "Seconds between checkpoints",
               finite_number(0));
-  command.add_option("--resume", resume, texts.resume)->type_name("FILE");
+  add_typed(command, "--resume", resume, texts.resume, "FILE");
   command.add_flag("--overwrite", overwrite,
                    "Replace the checkpoint of an earlier run that is in --checkpoint FILE");
-  command.add_option("--time", time_limit, texts.time)
-      ->type_name("SECONDS")
-      ->check(finite_number(1e-9));
+  add_typed(command, "--time", time_limit, texts.time, "SECONDS")->check(finite_number(1e-9));
 }
 
 void RunControl::claim_files() {

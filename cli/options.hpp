@@ -46,6 +46,13 @@ CLI::Option* add_default(CLI::App& command, const char* name, T& value, const st
   return add_default(command, name, value, text)->check(check);
 }
 
+// An option that help calls `type`.
+template <class T>
+CLI::Option* add_typed(CLI::App& command, const char* name, T& value, const std::string& text,
+                       const char* type) {
+  return command.add_option(name, value, text)->type_name(type);
+}
+
 // --seed, as a text for parse_seed, which throws UsageError.
 void add_seed(CLI::App& command, std::string& seed);
 std::uint64_t parse_seed(const std::string& text);

@@ -46,4 +46,11 @@ class Progress {
   bool warming_up_ = true;
 };
 
+// A run of a service from beginning to end, or to a signal; true when all of it is done.
+template <class Run>
+bool go(Run& run) {
+  Progress progress;
+  return run.go([&](const auto& status) { return progress.update(status); });
+}
+
 }  // namespace saltus::cli

@@ -172,14 +172,12 @@ void add_reproduce(CLI::App& program, int& status) {
                    "Runs, with seeds S, S + 1, ... (default: by experiment)")
       ->check(CLI::Range(1, 1000));
   add_default(*command, "--seed", o->seed, "The first seed S, 0 to 2^64 - 1");
-  command->add_option("--out", o->out, "Folder for the results (default: reproduce-NAME)")
-      ->type_name("DIR");
+  add_typed(*command, "--out", o->out, "Folder for the results (default: reproduce-NAME)", "DIR");
   add_data_folder(*command, o->data);
-  command->add_option("--alpha", o->alphas, "Step sizes to use instead of the experiment's")
-      ->type_name("LIST");
-  command
-      ->add_option("--only", o->only, "Parts to run instead of all, where there are some: bnn, ebm")
-      ->type_name("LIST");
+  add_typed(*command, "--alpha", o->alphas, "Step sizes to use instead of the experiment's",
+            "LIST");
+  add_typed(*command, "--only", o->only,
+            "Parts to run instead of all, where there are some: bnn, ebm", "LIST");
   command
       ->add_option("--time", o->options.time,
                    "Stop after so many seconds (bnn, text: begin no part); the same call goes on: "
@@ -187,11 +185,10 @@ void add_reproduce(CLI::App& program, int& status) {
       ->check(finite_number(0))
       ->type_name("SECONDS");
   add_default(*command, "--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text");
-  command
-      ->add_option("--model", o->options.model,
-                   "Folder of a masked language model, in place of the one that comes with the "
-                   "program: text")
-      ->type_name("DIR");
+  add_typed(
+      *command, "--model", o->options.model,
+      "Folder of a masked language model, in place of the one that comes with the program: text",
+      "DIR");
   command->add_option("--iterations", o->options.iterations, "Iterations of learning: ebm")
       ->check(steps_from(1));
   command->add_flag("--reduced", o->options.reduced, "A cheaper final evaluation: ebm");

@@ -110,18 +110,14 @@ class InfillOptions {
   void add_input() {
     InfillCommand& c = given_;
     command_.add_option("TEXT", text_, "A sentence with [MASK] in its gaps");
-    command_.add_option("--file", file_, "Sentences, one a line; - is the standard input")
-        ->type_name("FILE");
-    command_
-        .add_option("--mask-fraction", mask_fraction_,
-                    "Blank this part of the words of a text without gaps, at random")
-        ->type_name("0..1")
+    add_typed(command_, "--file", file_, "Sentences, one a line; - is the standard input", "FILE");
+    add_typed(command_, "--mask-fraction", mask_fraction_,
+              "Blank this part of the words of a text without gaps, at random", "0..1")
         ->check(finite_number(1e-9));
-    command_
-        .add_option("--model", c.model,
-                    "Folder with a BERT: config.json, vocab.txt, model.safetensors (default: the "
-                    "small one that comes with the program)")
-        ->type_name("DIR");
+    add_typed(command_, "--model", c.model,
+              "Folder with a BERT: config.json, vocab.txt, model.safetensors (default: the small "
+              "one that comes with the program)",
+              "DIR");
     add_default(command_, "--device", device_, "Where the model is computed")
         ->type_name("cpu|cuda");
     command_.add_flag("--allow-special", c.request.allowed.special,
@@ -151,10 +147,9 @@ class InfillOptions {
                 CLI::Range(1, 1'000'000));
     command_.add_flag("--all", c.all, "Print the completion of every chain");
     command_.add_flag("--json", c.json, "Print JSON, and nothing else");
-    command_
-        .add_option("--score", score_,
-                    "Sample nothing: the energy of these words in the gaps, and its gradient")
-        ->type_name("WORD,WORD,...");
+    add_typed(command_, "--score", score_,
+              "Sample nothing: the energy of these words in the gaps, and its gradient",
+              "WORD,WORD,...");
   }
 
   std::vector<GappedText> sentences() const {

@@ -39,13 +39,12 @@ class LearnEbmOptions {
  public:
   explicit LearnEbmOptions(CLI::App& command) : command_(command) {
     LearnEbmCommand& c = given_;
-    command
-        .add_option("--dataset", c.dataset,
-                    "static_mnist, dynamic_mnist, omniglot, caltech, or a file of rows of 0 and 1")
-        ->type_name("NAME|FILE");
+    add_typed(command, "--dataset", c.dataset,
+              "static_mnist, dynamic_mnist, omniglot, caltech, or a file of rows of 0 and 1",
+              "NAME|FILE");
     add_data_folder(command, c.data);
-    command.add_option("--out", out_, "Folder for the model, samples, curves and the checkpoint")
-        ->type_name("DIR");
+    add_typed(command, "--out", out_, "Folder for the model, samples, curves and the checkpoint",
+              "DIR");
     add_network(c);
     add_learning(c);
     add_running(c);
@@ -88,9 +87,8 @@ class LearnEbmOptions {
                 CLI::Range(1, 1000));
     add_default(command_, "--device", c.device, "Where the network is computed")
         ->type_name("cpu|cuda");
-    command_
-        .add_option("--precision", c.precision, "Of the network on a GPU (default: the fastest)")
-        ->type_name("single|tf32|half");
+    add_typed(command_, "--precision", c.precision,
+              "Of the network on a GPU (default: the fastest)", "single|tf32|half");
   }
 
   void add_learning(LearnEbmCommand& c) {
@@ -103,8 +101,7 @@ class LearnEbmOptions {
                 steps_from(1));
     add_default(command_, "--iterations", plan.iterations, "Batches to learn from", steps_from(1));
     add_default(command_, "--batch", plan.batch, "Images, and chains, in an iteration", rows);
-    command_.add_option("--buffer", buffer_, "Chains that take turns")
-        ->type_name("N=10000 (caltech: 1000)")
+    add_typed(command_, "--buffer", buffer_, "Chains that take turns", "N=10000 (caltech: 1000)")
         ->check(rows);
     add_default(command_, "--lr", plan.rate, "Learning rate of Adam", finite_number(0));
     add_default(command_, "--lr-warmup", plan.rate_warmup,
@@ -131,8 +128,7 @@ class LearnEbmOptions {
     add_default(command_, "--checkpoint-every", c.request.setup.checkpoint_every,
                 "Seconds between checkpoints", finite_number(0));
     command_.add_flag("--resume", c.request.resume, "Go on with what the folder --out holds");
-    command_.add_option("--time", c.request.time_limit, "Stop after so many seconds")
-        ->type_name("SECONDS")
+    add_typed(command_, "--time", c.request.time_limit, "Stop after so many seconds", "SECONDS")
         ->check(finite_number(1e-9));
   }
 
@@ -204,11 +200,10 @@ void print_text(const LearnEbmCommand& command, const DeepRun& run) {
                                 short_number(now.loss()), now.acceptance, now.changed));
   }
   if (const Validation* best = learning.best()) {
-    show_row("validation",
-             fmt::format("best log-likelihood {:.2f} (at most; standard error {:.2f}, "
-                         "{:.0f} of {} chains) after {} iterations",
-                         best->log_likelihood(), best->standard_error, best->ess,
-                         setup.plan.validation_chains, count(best->iteration)));
+    show_row("validation", fmt::format("best log-likelihood {:.2f} (at most; standard error "
+                                       "{:.2f}, {:.0f} of {} chains) after {} iterations",
+                                       best->log_likelihood(), best->standard_error, best->ess,
+                                       setup.plan.validation_chains, count(best->iteration)));
   }
   if (const std::string why = run.doubts(); !why.empty()) show_row("warning", why);
   show_row("written", (setup.folder / (learning.best() ? "best.json" : "last.json")).string());
@@ -274,11 +269,7 @@ int learn_ebm(LearnEbmCommand command) {
   DeepRun run(request);
   const auto lock = claim(request);
   run.start();
-  const auto go = [&] {
-    Progress progress;
-    return run.go([&](const LearnStatus& status) { return progress.update(status); });
-  };
-  const bool complete = go();
+  const bool complete = go(run);
   if (!complete) {
     say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
         "  saltus learn ebm --out {} --resume\n",

@@ -51,9 +51,9 @@ class LearnOptions {
   LearnOptions(CLI::App& command, std::string kind) : command_(command) {
     given_.request = learn_request(kind);
     LearnRequest& r = given_.request;
-    command.add_option("--data", given_.data, "Rows of 0 and 1: .npy, .npz, .csv, .amat or IDX")
-        ->type_name("FILE");
-    command.add_option("--out", given_.out, "Write the model here: FILE.json")->type_name("FILE");
+    add_typed(command, "--data", given_.data, "Rows of 0 and 1: .npy, .npz, .csv, .amat or IDX",
+              "FILE");
+    add_typed(command, "--out", given_.out, "Write the model here: FILE.json", "FILE");
     if (kind == "rbm") {
       add_default(command, "--hidden", r.hidden, "Hidden units", CLI::Range(1, kMostRows));
     } else {
@@ -229,11 +229,6 @@ Json report_json(const LearnCommand& command, const LearnRequest& r, const Learn
 
 std::string resume_text(const LearnRequest& r) {
   return fmt::format("saltus learn {} --resume {}", r.kind, shell_word(r.checkpoint));
-}
-
-bool go(LearnRun& run) {
-  Progress progress;
-  return run.go([&](const LearnStatus& status) { return progress.update(status); });
 }
 
 void write_model(LearnRun& run, const LearnCommand& command) {

@@ -90,8 +90,7 @@ class SampleOptions {
     add_default(command, "--init", c.init, "Start: random, or a file with one row per chain");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
         ->type_name("draws|moments");
-    command.add_option("--out", c.out, "Write the draws: FILE.nc, FILE.npz or FILE.csv")
-        ->type_name("FILE");
+    add_typed(command, "--out", c.out, "Write the draws: FILE.nc, FILE.npz or FILE.csv", "FILE");
     c.add_options(command,
                   {"Save the run here between rounds", "Continue the run saved in this checkpoint",
                    "Stop after the round that passes this many seconds"});
@@ -211,11 +210,6 @@ void tell_how_to_continue(const SampleResult& result, const std::string& checkpo
   say("Stopped after {} of {} draws of each chain.", with_commas(result.draws_made),
       with_commas(result.plan.draws));
   say_how_to_continue(checkpoint, "saltus sample --resume " + shell_word(checkpoint));
-}
-
-bool go(SampleRun& run) {
-  Progress progress;
-  return run.go([&](const RunStatus& status) { return progress.update(status); });
 }
 
 // From the first step to the last draw in its file.

@@ -229,8 +229,9 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
       history(&EbmInfo::loss, EbmInfo::kLargestLoss));
   add("changes of a chain in a step", "pixels", "", history(&EbmInfo::changed));
   add("acceptance", "mean acceptance probability", "", history(&EbmInfo::acceptance));
+  const auto add_history = history(&EbmInfo::step_size);
   add("step size", "alpha", "", [&](const EbmRecord& record, Series& series) {
-    if (record.cell.tuned) history (&EbmInfo::step_size)(record, series);
+    if (record.cell.tuned) add_history(record, series);
   });
 }
 

@@ -203,17 +203,17 @@ void add_findings(std::vector<Standing> all, Results& results) {
     });
   };
   order(&Standing::log_rmse, 1);
-  results.findings.push_back(fmt::format(
-      "Per iteration {} and {} have the smallest errors of the exact samplers: log RMSE {:.2f} and "
-      "{:.2f} after {} steps.",
-      all[0].entrant.name(), all[1].entrant.name(), all[0].log_rmse.mean, all[1].log_rmse.mean,
-      kSteps));
+  results.findings.push_back(
+      fmt::format("Per iteration {} and {} have the smallest errors of the exact samplers: log "
+                  "RMSE {:.2f} and {:.2f} after {} steps.",
+                  all[0].entrant.name(), all[1].entrant.name(), all[0].log_rmse.mean,
+                  all[1].log_rmse.mean, kSteps));
   order(&Standing::ess_per_second, -1);
-  results.findings.push_back(fmt::format(
-      "By effective sample size per second {} leads the next best, {}, by a factor of {:.1f} on "
-      "this machine.",
-      all[0].entrant.name(), all[1].entrant.name(),
-      all[0].ess_per_second.mean / all[1].ess_per_second.mean));
+  results.findings.push_back(
+      fmt::format("By effective sample size per second {} leads the next best, {}, by a factor of "
+                  "{:.1f} on this machine.",
+                  all[0].entrant.name(), all[1].entrant.name(),
+                  all[0].ess_per_second.mean / all[1].ess_per_second.mean));
   results.findings.push_back(
       "That DULA achieves a similar result as LB-1 and GWG-1 cannot hold at the published step "
       "size 0.2: its bias alone is larger than their errors, however long it runs.");

@@ -200,10 +200,9 @@ void log_rmse(Context& context, const Quadratic& target, const std::vector<Kerne
   const auto curves = context.each_run(
       "chains", list.size(),
       [&](std::size_t k, std::uint64_t seed) { return run_chain(target, list[k], steps, seed); });
-  Plot plot =
-      labelled("Error of the time averages", "steps", "log RMSE",
-               "Mean over runs; the band is one standard deviation of a run. With the right "
-               "preconditioner the error falls like that of fair coins.");
+  Plot plot = labelled("Error of the time averages", "steps", "log RMSE",
+                       "Mean over runs; the band is one standard deviation of a run. With the "
+                       "right preconditioner the error falls like that of fair coins.");
   plot.log_x = plot.wide = true;
   for (std::size_t k = 0; k < list.size(); ++k) {
     Series series{list[k].name};
@@ -221,10 +220,9 @@ void log_rmse(Context& context, const Quadratic& target, const std::vector<Kerne
 
 void even_times(const Quadratic& target, const std::vector<Kernel>& list, Results& results,
                 Section& section) {
-  Plot plot =
-      labelled("Distance of the law at even times from the target", "steps", "l1 distance",
-               "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is frozen "
-               "or alternates; at 1.5, both.");
+  Plot plot = labelled("Distance of the law at even times from the target", "steps", "l1 distance",
+                       "Exact. Only p = (1000, 0.001) reaches the target. At 1, one coordinate is "
+                       "frozen or alternates; at 1.5, both.");
   plot.log_x = plot.wide = true;
   plot.y_to = 2;
   for (const Kernel& kernel : list) {

@@ -255,18 +255,15 @@ void counterexamples(Results& results) {
   results.sections.push_back(
       {"Where the bound of Theorem 1 fails",
        {"The bound as printed, Z exp(-1/(2 alpha) - lambda_min/2), cannot hold in general: adding "
-        "a "
-        "constant to log p changes Z and nothing else, and a step of its proof needs U(x) + U(x') "
-        ">= "
-        "0. Four independent bits with log p = -3 (x1 + x2 + x3 + x4) at step size 0.05 exceed it, "
-        "and the excess grows with the number of coordinates. It also needs 1 + alpha lambda_min "
-        ">= "
-        "0 (else the nearest state is not the one that matters) and a smallest distance of 1.",
+        "a constant to log p changes Z and nothing else, and a step of its proof needs U(x) + "
+        "U(x') >= 0. Four independent bits with log p = -3 (x1 + x2 + x3 + x4) at step size 0.05 "
+        "exceed it, and the excess grows with the number of coordinates. It also needs 1 + alpha "
+        "lambda_min >= 0 (else the nearest state is not the one that matters) and a smallest "
+        "distance of 1.",
         "What does hold, with delta the smallest distance between states and 1 + alpha lambda_min "
-        ">= "
-        "0: the bias is at most 2 ((sum sqrt pi)^2 - 1) exp(-delta^2 (1/(2 alpha) + "
-        "lambda_min/2)). "
-        "The plot takes independent bits at step size 0.05, with the worst field from -6 to 2."},
+        ">= 0: the bias is at most 2 ((sum sqrt pi)^2 - 1) exp(-delta^2 (1/(2 alpha) + "
+        "lambda_min/2)). The plot takes independent bits at step size 0.05, with the worst field "
+        "from -6 to 2."},
        {failure_plot()}});
 }
 
@@ -323,14 +320,11 @@ void theorem_2(Results& results) {
        {"One coordinate on {-1,1} with log p = x^2 + 0.1 x + 2 epsilon sin(pi x / 2). Its gradient "
         "on the two states does not depend on epsilon, so neither does DULA; the target does. The "
         "bias falls with epsilon, as the paper says. Distances are those of {-1,1}; the paper "
-        "states "
-        "no step size.",
+        "states no step size.",
         "Theorem 2 asks that the gradient be within epsilon of a linear function on the states. "
-        "Here "
-        "that holds with epsilon = 0 for every target of the family, so that the theorem as stated "
-        "would give the same bias to all of them. Its proof integrates the gradient along lines: "
-        "the "
-        "condition belongs on a connected set that contains the states."},
+        "Here that holds with epsilon = 0 for every target of the family, so that the theorem as "
+        "stated would give the same bias to all of them. Its proof integrates the gradient along "
+        "lines: the condition belongs on a connected set that contains the states."},
        {plot}});
 }
 
