@@ -171,21 +171,17 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
   const std::span<const double> pi = table.probability();
   const int phases = exact.phases(table.domain());
   const RowBuffer<double> one(row(n), row(n));
-  RowBuffer<double> all, product;  // of the phases one after the other
+  RowBuffer<double> all(row(n), row(n));  // of the phases one after the other
+  for (int i = 0; i < row(n); ++i) all.view()[i][i] = 1;
   std::vector<double> acceptance(n);
   Conformance result;
   for (int phase = 0; phase < phases; ++phase) {
     exact.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(), acceptance);
     check_kernel(one.view(), pi, result);
     for (std::size_t x = 0; x < n; ++x) result.acceptance += pi[x] * acceptance[x] / phases;
-    if (phase == 0) {
-      all = RowBuffer<double>(row(n), row(n));
-      for (int i = 0; i < row(n); ++i) std::copy_n(one.view()[i], n, all.view()[i]);
-    } else {
-      product = RowBuffer<double>(row(n), row(n));
-      multiply(all.view(), one.view(), product.view());
-      std::swap(all, product);
-    }
+    RowBuffer<double> product(row(n), row(n));
+    multiply(all.view(), one.view(), product.view());
+    all = std::move(product);
   }
   result.irreducible = all_reached(all.view(), pi, false) && all_reached(all.view(), pi, true);
   result.l1 = std::numeric_limits<double>::quiet_NaN();

@@ -19,8 +19,7 @@ namespace {
 // many passes as chains fit into that would take time that grows with the square of the chains.
 constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20,
                       kMostPassBytes = std::size_t{1} << 30;
-constexpr std::size_t kBytesOfPair =
-    48;  // a chain and a column: counts of few levels in two halves
+constexpr std::size_t kBytesOfPair = 48;  // a chain, a column: counts of few levels in two halves
 constexpr std::size_t kShortChain = 256;  // draws: reading them takes longer than the work on them
 constexpr std::size_t kFewEntries = std::size_t{1} << 14;   // not worth waking threads for
 constexpr std::size_t kHeldEntries = std::size_t{4} << 20;  // symbols held at a time

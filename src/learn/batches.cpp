@@ -24,10 +24,6 @@ Batches::Batches(int rows, int batch, bool drop_last, std::uint64_t seed)
   shuffle(0);
 }
 
-std::uint64_t Batches::per_epoch() const {
-  return static_cast<std::uint64_t>(drop_last_ ? rows_ / batch_ * batch_ : rows_);
-}
-
 // Fisher and Yates.
 void Batches::shuffle(std::uint64_t epoch) {
   epoch_ = epoch;
@@ -48,10 +44,6 @@ std::span<const std::int32_t> Batches::at(std::uint64_t iteration) {
     ++position;
   }
   return chosen_;
-}
-
-double Batches::epochs(std::uint64_t iterations) const {
-  return static_cast<double>(iterations) * batch_ / static_cast<double>(per_epoch());
 }
 
 std::uint64_t Batches::iterations(std::uint64_t epochs) const {

@@ -49,8 +49,4 @@ double mean_logp(const Target& target, Rows<const Symbol> data, int threads) {
   return std::accumulate(logp.begin(), logp.end(), 0.0) / data.rows;
 }
 
-LikelihoodInterval log_likelihood(double mean_logp, const AisResult& log_z) {
-  return {mean_logp - log_z.high(), mean_logp - log_z.low()};
-}
-
 }  // namespace saltus

@@ -54,12 +54,4 @@ void ReplayBuffer::put(std::span<const std::int32_t> which, Rows<const Symbol> f
   }
 }
 
-void ReplayBuffer::save(ByteWriter& out) const {
-  out.put_array(std::span<const std::uint8_t>(levels_));
-}
-
-void ReplayBuffer::restore(ByteReader& in) {
-  in.get_array(std::span(levels_));
-}
-
 }  // namespace saltus

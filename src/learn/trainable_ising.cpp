@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kSpinsPerTask = 64;  // rows of s s' that make a task
 
-std::size_t square(int n) {
-  return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-}
-
 }  // namespace
 
 TrainableIsing::TrainableIsing(int spins, bool fields, const Start& start) : spins_(spins) {
@@ -38,14 +34,6 @@ TrainableIsing::TrainableIsing(int spins, bool fields, const Start& start) : spi
   quadratic_ = std::make_unique<Quadratic>("ising", Domain::spin(spins), std::vector<Coupling>{},
                                            std::vector<double>{}, Quadratic::Storage::dense);
   parameters_changed();
-}
-
-std::span<const float> TrainableIsing::couplings() const {
-  return std::span(parameters_).first(square(spins_));
-}
-
-std::span<const float> TrainableIsing::fields() const {
-  return std::span(parameters_).subspan(square(spins_));
 }
 
 void TrainableIsing::parameters_changed() {
@@ -109,8 +97,8 @@ double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samp
   for (std::size_t i = 0; i < h.size(); ++i) {
     float of = 0, against = 0;
     for (int r = 0; r < rows; ++r) (r < data.rows ? of : against) += v[r][i];
-    gradient[square(spins_) + i] = of / of_data - against / of_samples;
-    difference += double{h[i]} * double{gradient[square(spins_) + i]};
+    gradient[weights() + i] = of / of_data - against / of_samples;
+    difference += double{h[i]} * double{gradient[weights() + i]};
   }
   return difference;
 }

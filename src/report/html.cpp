@@ -1,5 +1,6 @@
 #include "report/html.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "core/printable.hpp"
@@ -9,27 +10,12 @@ namespace saltus::report {
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  constexpr std::string_view special = "&<>\"'";
+  constexpr std::array<std::string_view, 5> names = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   // Characters that steer what shows them have no meaning in a page, and some are errors there.
   for (const char c : printable(text, true)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+    const std::size_t k = special.find(c);
+    k == special.npos ? out += c : out += names[k];
   }
   return out;
 }

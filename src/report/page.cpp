@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <utility>
 
 #include "io/bytes/byte_file.hpp"
 #include "report/assets.hpp"
@@ -86,24 +86,12 @@ Json series_json(const Series& series) {
   return j;
 }
 
-const char* kind_name(Plot::Kind kind) {
-  switch (kind) {
-    case Plot::Kind::line:
-      return "line";
-    case Plot::Kind::scatter:
-      return "scatter";
-    case Plot::Kind::bars:
-      return "bars";
-    case Plot::Kind::box:
-      break;
-  }
-  return "box";
-}
+constexpr const char* kKindNames[] = {"line", "scatter", "bars", "box"};  // by Plot::Kind
 
 Json plot_json(const Plot& plot, const std::string& id) {
   Json j = {{"id", id},
             {"title", plot.title},
-            {"kind", kind_name(plot.kind)},
+            {"kind", kKindNames[static_cast<int>(plot.kind)]},
             {"x", {{"label", plot.x_label}, {"log", plot.log_x}}},
             {"y", {{"label", plot.y_label}, {"log", plot.log_y}}},
             {"summary", plot.summary}};
@@ -203,14 +191,8 @@ Page::Page(std::string title) : title_(std::move(title)) {
            {"plots", Json::array()}};
 }
 
-void Page::close_plots() {
-  if (in_plots_) body_ += "</div>\n";
-  in_plots_ = false;
-}
-
 void Page::append(const std::string& html) {
-  close_plots();
-  body_ += html;
+  body_ += std::exchange(in_plots_, false) ? "</div>\n" + html : html;
 }
 
 void Page::facts(const std::vector<Fact>& facts) {

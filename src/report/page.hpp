@@ -77,7 +77,6 @@ class Page {
   void write(const std::filesystem::path& path) const;
 
  private:
-  void close_plots();
   void append(const std::string& html);
 
   std::string title_, body_;

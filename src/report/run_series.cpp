@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "diagnose/columns/column_reader.hpp"
 #include "diagnose/columns/lag_sums.hpp"
@@ -46,6 +47,13 @@ class WindowMeans {
 
 double value_of(const DrawsInfo& info, Symbol level) {
   return info.first_value + info.spacing * level;
+}
+
+// Chains, and draws of each.
+std::pair<int, std::size_t> as_many_as_fit(const Draws& draws) {
+  const std::size_t length = std::min(draws.draws(), kHeld);
+  const std::size_t chains = kHeld / std::max<std::size_t>(1, length);
+  return {static_cast<int>(std::min(static_cast<std::size_t>(draws.chains()), chains)), length};
 }
 
 double mean_of_all(const Chains& chains, std::vector<double>& buffer) {
@@ -117,9 +125,7 @@ std::vector<double> read_logp(const Draws& draws, int chain) {
 }
 
 Chains held_column(const Draws& draws, int coordinate) {
-  const std::size_t length = std::min(draws.draws(), kHeld);
-  const int chains = static_cast<int>(std::min<std::size_t>(
-      static_cast<std::size_t>(draws.chains()), kHeld / std::max<std::size_t>(1, length)));
+  const auto [chains, length] = as_many_as_fit(draws);
   auto levels = std::make_shared<std::vector<Symbol>>();
   const ColumnReader reader(draws, {coordinate});
   for (int chain = 0; chain < chains; ++chain) {
@@ -128,8 +134,8 @@ Chains held_column(const Draws& draws, int coordinate) {
     });
   }
   return {chains, length,
-          [levels, length, first = draws.info().first_value, spacing = draws.info().spacing](
-              int chain, std::span<double> out) {
+          [levels, length = length, first = draws.info().first_value,
+           spacing = draws.info().spacing](int chain, std::span<double> out) {
             const auto* from = levels->data() + static_cast<std::size_t>(chain) * length;
             std::transform(from, from + out.size(), out.begin(),
                            [&](Symbol level) { return first + spacing * level; });
@@ -137,9 +143,7 @@ Chains held_column(const Draws& draws, int coordinate) {
 }
 
 Chains logp_chains(const Draws& draws) {
-  const std::size_t length = std::min(draws.draws(), kHeld);
-  const int chains = static_cast<int>(std::min<std::size_t>(
-      static_cast<std::size_t>(draws.chains()), kHeld / std::max<std::size_t>(1, length)));
+  const auto [chains, length] = as_many_as_fit(draws);
   return {chains, length,
           [&draws](int chain, std::span<double> out) { draws.read_logp(chain, 0, out); }};
 }

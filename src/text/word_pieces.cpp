@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kLongestWord = 100;  // in code points; longer ones are [UNK]
 constexpr std::array<std::string_view, 5> kSpecial = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-constexpr std::string_view kContinuation = "##";
 
 std::size_t code_points(std::string_view text) {
   return static_cast<std::size_t>(
@@ -83,9 +82,7 @@ WordPieces::WordPieces(std::vector<std::string> vocabulary, bool lower_case)
     longest_ = std::max(longest_, pieces_[i].size());
   }
   for (const std::string_view piece : kSpecial) {
-    if (id(piece) < 0) {
-      throw DataError("the vocabulary has no piece " + std::string(piece));
-    }
+    if (id(piece) < 0) throw DataError("the vocabulary has no piece " + std::string(piece));
   }
   unknown_ = id("[UNK]");
   begin_ = id("[CLS]");
@@ -108,15 +105,6 @@ WordPieces WordPieces::load(const std::filesystem::path& vocabulary, bool lower_
 std::int32_t WordPieces::id(std::string_view piece) const {
   const auto found = ids_.find(piece);
   return found == ids_.end() ? -1 : found->second;
-}
-
-bool WordPieces::special(std::int32_t id) const {
-  const std::string& text = piece(id);
-  return text.size() > 2 && text.front() == '[' && text.back() == ']';
-}
-
-bool WordPieces::continues(std::int32_t id) const {
-  return piece(id).size() > kContinuation.size() && piece(id).starts_with(kContinuation);
 }
 
 std::vector<std::string> WordPieces::words(std::string_view text) const {

@@ -19,11 +19,16 @@ class Batches {
   // The rows of a batch; valid until the next call.
   std::span<const std::int32_t> at(std::uint64_t iteration);
 
-  double epochs(std::uint64_t iterations) const;
+  double epochs(std::uint64_t iterations) const {
+    return static_cast<double>(iterations) * batch_ / static_cast<double>(per_epoch());
+  }
   std::uint64_t iterations(std::uint64_t epochs) const;  // until they are complete
 
  private:
-  std::uint64_t per_epoch() const;  // rows that an epoch uses
+  // Rows that an epoch uses.
+  std::uint64_t per_epoch() const {
+    return static_cast<std::uint64_t>(drop_last_ ? rows_ / batch_ * batch_ : rows_);
+  }
   void shuffle(std::uint64_t epoch);
 
   int rows_, batch_;

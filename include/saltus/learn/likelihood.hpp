@@ -14,6 +14,8 @@ struct LikelihoodInterval {
   double low, high;  // low is -infinity where there is no upper bound of log Z
   double middle() const { return (low + high) / 2; }
 };
-LikelihoodInterval log_likelihood(double mean_logp, const AisResult& log_z);
+inline LikelihoodInterval log_likelihood(double mean_logp, const AisResult& log_z) {
+  return {mean_logp - log_z.high(), mean_logp - log_z.low()};
+}
 
 }  // namespace saltus

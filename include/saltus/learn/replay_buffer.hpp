@@ -26,8 +26,8 @@ class ReplayBuffer {
   void get(std::span<const std::int32_t> which, Rows<Symbol> to) const;
   void put(std::span<const std::int32_t> which, Rows<const Symbol> from);
 
-  void save(ByteWriter& out) const;
-  void restore(ByteReader& in);
+  void save(ByteWriter& out) const { out.put_array(std::span<const std::uint8_t>(levels_)); }
+  void restore(ByteReader& in) { in.get_array(std::span(levels_)); }
 
  private:
   std::size_t begin(std::int32_t entry) const {

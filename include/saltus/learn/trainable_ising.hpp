@@ -24,13 +24,16 @@ class TrainableIsing final : public Trainable {
   // G by rows, then h.
   std::span<float> parameters() override { return parameters_; }
   void parameters_changed() override;
-  std::size_t weights() const override { return couplings().size(); }
+  std::size_t weights() const override {
+    return static_cast<std::size_t>(spins_) * static_cast<std::size_t>(spins_);
+  }
   double contrast(Rows<const Symbol> data, Rows<const Symbol> samples, std::span<float> gradient,
                   ThreadPool& pool) override;
   void write(const std::filesystem::path& path) const override;
 
-  std::span<const float> couplings() const;  // G
-  std::span<const float> fields() const;     // h; empty where there is none
+  // G, and h, which is empty where there is none.
+  std::span<const float> couplings() const { return std::span(parameters_).first(weights()); }
+  std::span<const float> fields() const { return std::span(parameters_).subspan(weights()); }
 
  private:
   void load(Rows<const Symbol> rows, int at);

@@ -33,8 +33,14 @@ class WordPieces {
   std::int32_t begin() const { return begin_; }  // [CLS]
   std::int32_t end() const { return end_; }      // [SEP]
   std::int32_t mask() const { return mask_; }
-  bool special(std::int32_t id) const;    // in brackets: [CLS], [unused7], ...
-  bool continues(std::int32_t id) const;  // "##..."
+  // In brackets: [CLS], [unused7], ...
+  bool special(std::int32_t id) const {
+    return piece(id).size() > 2 && piece(id).starts_with('[') && piece(id).ends_with(']');
+  }
+  // "##..."
+  bool continues(std::int32_t id) const {
+    return piece(id).size() > kContinuation.size() && piece(id).starts_with(kContinuation);
+  }
 
   // The words that encode() divides into pieces. The five special pieces stand for themselves,
   // wherever they are in the text.
@@ -46,6 +52,7 @@ class WordPieces {
   std::string decode(std::span<const std::int32_t> ids) const;
 
  private:
+  static constexpr std::string_view kContinuation = "##";
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {

@@ -23,19 +23,16 @@ std::string reason() {
   return std::strerror(errno);
 }
 
-Descriptor open_to_write(const std::filesystem::path& path, const std::string& name) {
-  Descriptor fd(::open(path.c_str(), O_RDWR | O_TRUNC | O_NOFOLLOW | O_CLOEXEC));
-  if (fd.get() < 0) throw FileError(fmt::format("cannot write '{}': {}.", name, reason()), true);
-  return fd;
-}
-
 // O_NONBLOCK keeps the open of a pipe without a writer from waiting for ever.
-Descriptor open_to_read(const std::filesystem::path& path) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (fd.get() < 0) {
-    throw FileError(fmt::format("cannot open '{}': {}.", path.string(), reason()), false);
-  }
-  return fd;
+constexpr int kToRead = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+constexpr int kToWrite = O_RDWR | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+
+Descriptor opened(const std::filesystem::path& path, int flags, const std::string& name) {
+  Descriptor fd(::open(path.c_str(), flags));
+  if (fd.get() >= 0) return fd;
+  const bool write = flags == kToWrite;
+  throw FileError(fmt::format("cannot {} '{}': {}.", write ? "write" : "open", name, reason()),
+                  write);
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ bool Descriptor::reset() {
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
-    : InputFile(open_to_read(path), path.string()) {}
+    : InputFile(opened(path, kToRead, path.string()), path.string()) {}
 
 InputFile::InputFile(Descriptor fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {
   struct stat status = {};
@@ -88,7 +85,7 @@ FileRange FileRange::from(std::uint64_t at) const {
 }
 
 OutputFile::OutputFile(const std::filesystem::path& path, std::string name)
-    : OutputFile(open_to_write(path, name), name) {}
+    : OutputFile(opened(path, kToWrite, name), name) {}
 
 OutputFile::OutputFile(Descriptor fd, std::string name)
     : fd_(std::move(fd)), name_(std::move(name)) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "io/bytes/words.hpp"
 #include "io/draws/array_draws.hpp"
@@ -23,18 +24,16 @@ constexpr std::string_view kFixedNames = "chain,draw,logp,acceptance_rate";
 // Enough for the four numbers before the indices; an index and its comma need 6.
 constexpr std::size_t kFixedChars = 128, kIndexChars = 6;
 
+// An integer, or a number with the digits that restore it: 17 for a double, 9 for a float.
 template <class T>
-char* put_integer(char* to, T value) {
-  return std::to_chars(to, to + kFixedChars, value).ptr;
-}
-
-// 17 digits restore every double, 9 every float.
-template <class T>
-char* put_number(char* to, T value) {
-  if (std::isnan(value)) return static_cast<char*>(std::memcpy(to, "nan", 3)) + 3;
-  return std::to_chars(to, to + kFixedChars, value, std::chars_format::general,
-                       std::numeric_limits<T>::max_digits10)
-      .ptr;
+char* put(char* to, T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::to_chars(to, to + kFixedChars, value).ptr;
+  } else {
+    if (std::isnan(value)) return static_cast<char*>(std::memcpy(to, "nan", 3)) + 3;
+    constexpr int digits = std::numeric_limits<T>::max_digits10;
+    return std::to_chars(to, to + kFixedChars, value, std::chars_format::general, digits).ptr;
+  }
 }
 
 void write_names(OutputFile& out, int dim) {
@@ -48,22 +47,20 @@ void write_chain(OutputFile& out, const Draws& draws, int chain) {
   const int rows = block_rows(draws);
   std::vector<double> logp(static_cast<std::size_t>(rows));
   std::vector<float> acceptance(static_cast<std::size_t>(rows));
-  for_each_state_block(draws, chain, rows, [&](std::size_t first, Rows<const Symbol> x) {
-    const std::size_t count = static_cast<std::size_t>(x.rows);
+  for_each_state_block(draws, chain, rows, [&](std::size_t first, std::span<const Symbol> states) {
+    const std::size_t dim = static_cast<std::size_t>(draws.dim()), count = states.size() / dim;
     draws.read_logp(chain, first, std::span(logp).first(count));
     draws.read_acceptance(chain, first, std::span(acceptance).first(count));
     for (std::size_t r = 0; r < count; ++r) {
-      char* to = put_integer(line.data(), chain);
-      *to++ = ',';
-      to = put_integer(to, first + r);
-      *to++ = ',';
-      to = put_number(to, logp[r]);
-      *to++ = ',';
-      to = put_number(to, acceptance[r]);
-      for (const Symbol s : x.row(static_cast<int>(r))) {
+      char* to = put(line.data(), chain);
+      const auto put_next = [&](auto value) {
         *to++ = ',';
-        to = put_integer(to, s);
-      }
+        to = put(to, value);
+      };
+      put_next(first + r);
+      put_next(logp[r]);
+      put_next(acceptance[r]);
+      for (const Symbol s : states.subspan(r * dim, dim)) put_next(s);
       *to++ = '\n';
       out.append(line.data(), static_cast<std::size_t>(to - line.data()));
     }

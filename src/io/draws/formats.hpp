@@ -39,17 +39,18 @@ inline int block_rows(const Draws& draws) {
       std::clamp(draws.draws(), std::size_t{1}, std::max(std::size_t{1}, kBlockEntries / dim)));
 }
 
-// Calls f(first, states) for the blocks of a chain, in order; `rows` is the draws of a block.
+// Calls f(first, states) for the blocks of a chain, in order; `rows` is the draws of a block, whose
+// states stand one after the other.
 template <class F>
 void for_each_state_block(const Draws& draws, int chain, int rows, F&& f) {
   // Without the padding of a RowBuffer, which would dwarf draws of few coordinates.
-  std::vector<Symbol> buffer(static_cast<std::size_t>(rows) *
-                             static_cast<std::size_t>(draws.dim()));
+  const auto dim = static_cast<std::size_t>(draws.dim());
+  std::vector<Symbol> buffer(static_cast<std::size_t>(rows) * dim);
   for (std::size_t first = 0; first < draws.draws();) {
     const int n = static_cast<int>(std::min(static_cast<std::size_t>(rows), draws.draws() - first));
     const Rows<Symbol> x = {buffer.data(), n, draws.dim(), draws.dim()};
     draws.read_states(chain, first, x);
-    f(first, Rows<const Symbol>(x));
+    f(first, std::span<const Symbol>(x.data, static_cast<std::size_t>(n) * dim));
     first += static_cast<std::size_t>(x.rows);
   }
 }

@@ -41,12 +41,8 @@ void put_text(const File& file, int group, const std::string& name, const std::s
   file.check(nc_put_att_text(group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
 }
 
-void put_number(const File& file, int group, const char* name, double number) {
-  file.check(nc_put_att_double(group, NC_GLOBAL, name, NC_DOUBLE, 1, &number));
-}
-
-void put_integer(const File& file, int group, const char* name, int number) {
-  file.check(nc_put_att_int(group, NC_GLOBAL, name, NC_INT, 1, &number));
+void put_number(const File& file, int group, const char* name, double number, nc_type type) {
+  file.check(nc_put_att_double(group, NC_GLOBAL, name, type, 1, &number));
 }
 
 void put_origin(const File& file, int group, const DrawsInfo& info, const std::string& time) {
@@ -64,11 +60,11 @@ void put_info(const File& file, int group, const DrawsInfo& info) {
   }
   put_text(file, group, "model", info.model);
   put_text(file, group, "sampler", info.sampler);
-  put_number(file, group, "step_size", info.step_size);
-  put_integer(file, group, "levels", info.levels);
-  put_number(file, group, "first_value", info.first_value);
-  put_number(file, group, "spacing", info.spacing);
-  put_integer(file, group, "exact", info.exact ? 1 : 0);
+  put_number(file, group, "step_size", info.step_size, NC_DOUBLE);
+  put_number(file, group, "levels", info.levels, NC_INT);
+  put_number(file, group, "first_value", info.first_value, NC_DOUBLE);
+  put_number(file, group, "spacing", info.spacing, NC_DOUBLE);
+  put_number(file, group, "exact", info.exact ? 1 : 0, NC_INT);
 }
 
 // About a MiB: whole draws of one chain, or a part of a draw where a draw is larger than that.
@@ -165,76 +161,48 @@ nc_type type_of_values(const DrawsInfo& info) {
   return fits(std::int32_t{0}) ? NC_INT : NC_DOUBLE;
 }
 
-template <class T>
-void put_states(const File& file, const Group& group, int variable, const Draws& draws) {
-  const DrawsInfo& info = draws.info();
-  std::vector<T> value(static_cast<std::size_t>(info.levels));
-  for (int k = 0; k < info.levels; ++k) {
-    value[static_cast<std::size_t>(k)] = static_cast<T>(value_of(info, k));
-  }
+// The library turns the values into the type of the variable.
+void put_states(const File& file, const Group& group, int variable, nc_type type,
+                const Draws& draws) {
+  std::vector<double> value, block;
+  for (int k = 0; k < draws.info().levels; ++k) value.push_back(value_of(draws.info(), k));
   std::vector<std::size_t> start(group.dimensions.size(), 0), count;
   for (const Dimension& d : group.dimensions) count.push_back(d.length);
+  count[0] = 1;
   // Blocks are chunks, so that none is packed twice.
-  const int rows = static_cast<int>(chunk_shape(group.dimensions, sizeof(T))[1]);
-  std::vector<T> block(static_cast<std::size_t>(rows) * static_cast<std::size_t>(draws.dim()));
+  const int rows = static_cast<int>(chunk_shape(group.dimensions, item_size_of(type))[1]);
   for (int chain = 0; chain < draws.chains(); ++chain) {
-    for_each_state_block(draws, chain, rows, [&](std::size_t first, Rows<const Symbol> x) {
-      T* to = block.data();
-      for (int r = 0; r < x.rows; ++r) {
-        for (const Symbol s : x.row(r)) {
-          assert(s < info.levels);
-          *to++ = value[s];
-        }
-      }
-      start[0] = static_cast<std::size_t>(chain);
+    start[0] = static_cast<std::size_t>(chain);
+    for_each_state_block(draws, chain, rows, [&](std::size_t first, std::span<const Symbol> x) {
+      assert(std::ranges::max(x) < draws.info().levels);
+      block.resize(x.size());
+      std::ranges::transform(x, block.begin(), [&](Symbol s) { return value[s]; });
       start[1] = first;
-      count[0] = 1;
-      count[1] = static_cast<std::size_t>(x.rows);
-      file.check(nc_put_vara(group.id, variable, start.data(), count.data(), block.data()));
+      count[1] = x.size() / static_cast<std::size_t>(draws.dim());
+      file.check(nc_put_vara_double(group.id, variable, start.data(), count.data(), block.data()));
     });
   }
 }
 
-void put_numbers(const File& file, const Group& group, int variable, int chain, std::size_t first,
-                 std::span<const double> numbers) {
-  const std::array<std::size_t, 2> start = {static_cast<std::size_t>(chain), first},
-                                   count = {1, numbers.size()};
-  file.check(nc_put_vara_double(group.id, variable, start.data(), count.data(), numbers.data()));
-}
-
-struct Statistics {
-  int lp = 0, acceptance_rate = 0, step_size = 0;
-};
-
-void put_statistics(const File& file, const Group& group, const Statistics& ids,
-                    const Draws& draws) {
+void put_statistics(const File& file, const Group& group, int lp, int acceptance_rate,
+                    int step_size, const Draws& draws) {
   std::vector<double> numbers;
   for (int chain = 0; chain < draws.chains(); ++chain) {
-    for_each_number_block(draws, chain, &Draws::read_logp,
-                          [&](std::size_t first, std::span<const double> lp) {
-                            put_numbers(file, group, ids.lp, chain, first, lp);
-                            numbers.assign(lp.size(), draws.info().step_size);
-                            put_numbers(file, group, ids.step_size, chain, first, numbers);
-                          });
+    const auto put = [&](int variable, std::size_t first, std::span<const double> values) {
+      const std::array<std::size_t, 2> start = {static_cast<std::size_t>(chain), first},
+                                       count = {1, values.size()};
+      file.check(nc_put_vara_double(group.id, variable, start.data(), count.data(), values.data()));
+    };
+    for_each_number_block(draws, chain, &Draws::read_logp, [&](std::size_t first, auto values) {
+      put(lp, first, values);
+      numbers.assign(values.size(), draws.info().step_size);
+      put(step_size, first, numbers);
+    });
     for_each_number_block(draws, chain, &Draws::read_acceptance,
-                          [&](std::size_t first, std::span<const float> rate) {
-                            numbers.assign(rate.begin(), rate.end());
-                            put_numbers(file, group, ids.acceptance_rate, chain, first, numbers);
+                          [&](std::size_t first, auto rates) {
+                            numbers.assign(rates.begin(), rates.end());
+                            put(acceptance_rate, first, numbers);
                           });
-  }
-}
-
-void put_states_as(nc_type type, const File& file, const Group& group, int variable,
-                   const Draws& draws) {
-  switch (type) {
-    case NC_BYTE:
-      return put_states<std::int8_t>(file, group, variable, draws);
-    case NC_SHORT:
-      return put_states<std::int16_t>(file, group, variable, draws);
-    case NC_INT:
-      return put_states<std::int32_t>(file, group, variable, draws);
-    default:
-      return put_states<double>(file, group, variable, draws);
   }
 }
 
@@ -254,17 +222,16 @@ void write_netcdf_draws(const std::filesystem::path& path, const std::string& na
   const nc_type type = type_of_values(info);
   const int x = define_variable(file, posterior, "x", type);
   const Group stats = define_group(file, "sample_stats", dimensions_of(draws, false));
-  Statistics ids;
-  ids.lp = define_variable(file, stats, "lp", NC_DOUBLE);
-  ids.acceptance_rate = define_variable(file, stats, "acceptance_rate", NC_DOUBLE);
-  ids.step_size = define_variable(file, stats, "step_size", NC_DOUBLE);
+  const int lp = define_variable(file, stats, "lp", NC_DOUBLE);
+  const int acceptance_rate = define_variable(file, stats, "acceptance_rate", NC_DOUBLE);
+  const int step_size = define_variable(file, stats, "step_size", NC_DOUBLE);
   for (const Group* group : {&posterior, &stats}) {
     put_origin(file, group->id, info, time);
     put_info(file, group->id, info);
     put_coordinates(file, *group);
   }
-  put_states_as(type, file, posterior, x, draws);
-  put_statistics(file, stats, ids, draws);
+  put_states(file, posterior, x, type, draws);
+  put_statistics(file, stats, lp, acceptance_rate, step_size, draws);
   file.close();
 }
 

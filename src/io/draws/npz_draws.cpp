@@ -17,20 +17,12 @@ constexpr int kMostLevelsInAByte = 256;
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
-  const std::size_t dim = static_cast<std::size_t>(draws.dim());
-  const int rows = block_rows(draws);
-  std::vector<Stored> packed(static_cast<std::size_t>(rows) * dim);
+  std::vector<Stored> packed;
   for (int chain = 0; chain < draws.chains(); ++chain) {
-    for_each_state_block(draws, chain, rows, [&](std::size_t, Rows<const Symbol> x) {
-      Stored* to = packed.data();
-      for (int r = 0; r < x.rows; ++r, to += dim) {
-        const Symbol* from = x[r];
-        for (std::size_t i = 0; i < dim; ++i) {
-          assert(from[i] < draws.info().levels);
-          to[i] = static_cast<Stored>(from[i]);
-        }
-      }
-      zip.append(packed.data(), static_cast<std::size_t>(to - packed.data()) * sizeof(Stored));
+    for_each_state_block(draws, chain, block_rows(draws), [&](std::size_t, auto states) {
+      assert(std::ranges::max(states) < draws.info().levels);
+      packed.assign(states.begin(), states.end());
+      zip.append(packed.data(), packed.size() * sizeof(Stored));
     });
   }
 }
