@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [name, tensor] : file.tensors()) {
       all += tensor.end - tensor.begin;
       try {
-        const std::vector<float> floats = file.floats(name);
-        const std::vector<double> doubles = file.doubles(name);
+        const std::vector<float> floats = file.numbers<float>(name);
+        const std::vector<double> doubles = file.numbers<double>(name);
         if (floats.size() != count_of(tensor) || doubles.size() != floats.size()) std::abort();
       } catch (const saltus::DataError&) {  // of a type that is not read
       }

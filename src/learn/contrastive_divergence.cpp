@@ -35,10 +35,6 @@ std::pair<std::size_t, std::size_t> bounds_of(int block, std::size_t parameters)
   return {first, std::min(first + kBlock, parameters)};
 }
 
-void copy_states(const Ensemble& ensemble, Rows<Symbol> to) {
-  for (int r = 0; r < to.rows; ++r) std::copy_n(ensemble.state(r), to.cols, to[r]);
-}
-
 }  // namespace
 
 ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol> data,
@@ -92,14 +88,7 @@ void ContrastiveDivergence::sample(LearningInfo& info) {
   StepTotals observer(totals_);
   ensemble_.advance(*sampler_, plan_.steps, observer);
   copy_states(ensemble_, samples_.view());
-  for (const StepInfo& t : totals_) {
-    info.acceptance += t.acceptance;
-    info.proposed += t.proposed;
-    info.changed += t.changed;
-  }
-  const double count = static_cast<double>(plan_.steps) * ensemble_.chains();
-  info.acceptance /= count, info.proposed /= count, info.changed /= count;
-
+  set_means(totals_, plan_.steps, info);
   info.difference = NAN;
   if (plan_.chains > 0) return;
   std::uint64_t different = 0;

@@ -163,17 +163,9 @@ void EbmLearning::sample(EbmInfo& info) {
   }
   StepTotals observer(totals_, acceptance_ ? &*acceptance_ : nullptr);
   ensemble_.advance(*sampler_, plan_.steps, observer);
-  for (int r = 0; r < plan_.batch; ++r) {
-    std::copy_n(ensemble_.state(r), chains_.view().cols, chains_.view()[r]);
-  }
+  copy_states(ensemble_, chains_.view());
   buffer_.put(chosen, chains_.view());
-  for (const StepInfo& t : totals_) {
-    info.acceptance += t.acceptance;
-    info.proposed += t.proposed;
-    info.changed += t.changed;
-  }
-  const double count = static_cast<double>(plan_.steps) * plan_.batch;
-  info.acceptance /= count, info.proposed /= count, info.changed /= count;
+  set_means(totals_, plan_.steps, info);
   info.step_size = sampler_->step_size().value_or(0);
   tune();
 }

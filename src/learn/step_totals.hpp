@@ -35,4 +35,20 @@ class StepTotals final : public StepObserver {
   AcceptanceSums* tuning_;
 };
 
+// The means of the totals over chains and steps.
+template <class Info>
+void set_means(const std::vector<StepInfo>& totals, std::uint64_t steps, Info& info) {
+  const double count = static_cast<double>(steps) * static_cast<double>(totals.size());
+  for (const StepInfo& t : totals) {
+    info.acceptance += t.acceptance;
+    info.proposed += t.proposed;
+    info.changed += t.changed;
+  }
+  info.acceptance /= count, info.proposed /= count, info.changed /= count;
+}
+
+inline void copy_states(const Ensemble& ensemble, Rows<Symbol> to) {
+  for (int r = 0; r < to.rows; ++r) std::copy_n(ensemble.state(r), to.cols, to[r]);
+}
+
 }  // namespace saltus

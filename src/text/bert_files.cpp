@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/bytes/gzip.hpp"
 #include "io/bytes/strict_json.hpp"
+#include "io/bytes/words.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/torch/module.hpp"
 #include "text/bert_sources.hpp"
-#include "text/text_file.hpp"
 
 namespace saltus {
 namespace {
@@ -70,7 +71,7 @@ BertArray read_bert_array(const Safetensors& file, const std::string& name,
     throw DataError(fmt::format("{}: {} has shape ({}), but by config.json it is ({})", file.name(),
                                 name, fmt::join(given, ", "), fmt::join(shape, ", ")));
   }
-  BertArray array{shape, file.floats(name)};
+  BertArray array{shape, file.numbers<float>(name)};
   if (!std::all_of(array.values.begin(), array.values.end(),
                    [](float value) { return std::isfinite(value); })) {
     throw DataError(file.name() + ": " + name + " has an entry that is not finite");

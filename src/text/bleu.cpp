@@ -134,9 +134,14 @@ class BleuSums {
     length_ += length;
     closest_ += closest;
   }
-  void add_ngrams(std::size_t order, std::int64_t matches, std::int64_t all) {
-    matches_[order] += matches;
-    all_[order] += std::max<std::int64_t>(all, 1);
+  // An n-gram counts as often as it is in the sentence, but at most as most(number) says.
+  template <class Most>
+  void add_ngrams(std::size_t order, const std::vector<std::int32_t>& numbers, const Most& most) {
+    for_each_count(numbers, [&](std::int32_t number, std::int32_t count) {
+      if (number == Numbering::kNone) return;
+      matches_[order] += std::min(count, most(static_cast<std::size_t>(number)));
+    });
+    all_[order] += std::max<std::int64_t>(static_cast<std::int64_t>(numbers.size()), 1);
   }
   BleuScore score() const {
     BleuScore out;
@@ -254,12 +259,8 @@ BleuScore BleuReferences::score(std::span<const Sentence> sentences) const {
     sums.add_length(length, closest(counts_->lengths, length, false));
     counts_->ngrams.find(sentence, numbers);
     for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      std::int64_t matches = 0;
-      for_each_count(numbers[n], [&](std::int32_t number, std::int32_t count) {
-        if (number == Numbering::kNone) return;
-        matches += std::min(count, counts_->largest[n][static_cast<std::size_t>(number)]);
-      });
-      sums.add_ngrams(n, matches, static_cast<std::int64_t>(numbers[n].size()));
+      sums.add_ngrams(n, numbers[n],
+                      [&](std::size_t number) { return counts_->largest[n][number]; });
     }
   }
   return sums.score();
@@ -286,11 +287,8 @@ BleuScore self_bleu(std::span<const Sentence> sentences) {
     const std::int64_t length = length_of(sentences[s]);
     sums.add_length(length, closest(lengths, length, true));
     for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      std::int64_t matches = 0;
-      for_each_count(numbers[s][n], [&](std::int32_t number, std::int32_t count) {
-        matches += std::min(count, largest[n][static_cast<std::size_t>(number)].without(s));
-      });
-      sums.add_ngrams(n, matches, static_cast<std::int64_t>(numbers[s][n].size()));
+      sums.add_ngrams(n, numbers[s][n],
+                      [&](std::size_t number) { return largest[n][number].without(s); });
     }
   }
   return sums.score();

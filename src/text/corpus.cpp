@@ -1,7 +1,8 @@
 #include "saltus/text/corpus.hpp"
 
 #include "core/printable.hpp"
-#include "text/text_file.hpp"
+#include "io/bytes/gzip.hpp"
+#include "io/bytes/words.hpp"
 #include "text/unicode.hpp"
 
 namespace saltus {

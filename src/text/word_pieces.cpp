@@ -4,8 +4,9 @@
 #include <array>
 
 #include "core/printable.hpp"
+#include "io/bytes/gzip.hpp"
+#include "io/bytes/words.hpp"
 #include "saltus/core/error.hpp"
-#include "text/text_file.hpp"
 #include "text/unicode.hpp"
 
 namespace saltus {

@@ -21,7 +21,7 @@ std::vector<float> all_of_type(const std::string& type) {
   std::vector<std::uint16_t> bits(1 << 16);
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::uint16_t>(i);
   const std::string file = safetensors({{"x", type, {256, 256}, bytes_of(bits)}});
-  return parsed(file).floats("x");
+  return parsed(file).numbers<float>("x");
 }
 
 // Every number of the type, by its definition: (1 + m / 2^10) 2^(e - 15), m 2^-24 for e = 0.
@@ -57,15 +57,15 @@ TEST(Safetensors, TypesAndShapes) {
                                         {"none", "F16", {0, 4}, ""}});
   const Safetensors t = parsed(file);
   EXPECT_EQ(t.tensors().size(), 5u);  // __metadata__ is not an array
-  EXPECT_EQ(t.floats("single"), (std::vector<float>{0.1f, -2}));
-  EXPECT_EQ(t.doubles("single"), (std::vector<double>{0.1f, -2}));
-  EXPECT_EQ(t.doubles("double"), (std::vector<double>{0.1, 1e300, 3}));
-  EXPECT_EQ(t.floats("double")[0], 0.1f);
-  EXPECT_EQ(t.floats("number"), std::vector<float>{5});
+  EXPECT_EQ(t.numbers<float>("single"), (std::vector<float>{0.1f, -2}));
+  EXPECT_EQ(t.numbers<double>("single"), (std::vector<double>{0.1f, -2}));
+  EXPECT_EQ(t.numbers<double>("double"), (std::vector<double>{0.1, 1e300, 3}));
+  EXPECT_EQ(t.numbers<float>("double")[0], 0.1f);
+  EXPECT_EQ(t.numbers<float>("number"), std::vector<float>{5});
   EXPECT_TRUE(t.tensor("number").shape.empty());
-  EXPECT_TRUE(t.floats("none").empty());
-  EXPECT_TRUE(contains(data_error([&] { t.floats("whole"); }), "whole is of type I64"));
-  EXPECT_TRUE(contains(data_error([&] { t.floats("other"); }), "no array 'other'"));
+  EXPECT_TRUE(t.numbers<float>("none").empty());
+  EXPECT_TRUE(contains(data_error([&] { t.numbers<float>("whole"); }), "whole is of type I64"));
+  EXPECT_TRUE(contains(data_error([&] { t.numbers<float>("other"); }), "no array 'other'"));
 }
 
 TEST(Safetensors, HeadersThatAreRefused) {
@@ -131,8 +131,8 @@ TEST(Safetensors, InSeveralFiles) {
   const std::filesystem::path path = index.parent_path();
   const TensorFiles files = open_tensors(path);
   EXPECT_EQ(files.size(), 3u);
-  EXPECT_EQ(files.at("a")->floats("a")[0], 1);
-  EXPECT_EQ(files.at("b")->floats("b")[0], 3);  // 0x4040
+  EXPECT_EQ(files.at("a")->numbers<float>("a")[0], 1);
+  EXPECT_EQ(files.at("b")->numbers<float>("b")[0], 3);  // 0x4040
   EXPECT_EQ(files.at("b"), files.at("c"));      // opened once
   const auto refused = [&](const std::string& map, const std::string& words) {
     write(map);

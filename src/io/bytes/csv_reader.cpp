@@ -9,38 +9,11 @@
 
 namespace saltus {
 
-std::string shown_word(std::string_view word, std::size_t most) {
-  std::string text;
-  for (const char c : word.substr(0, most)) text += c >= ' ' && c <= '~' ? c : '?';
-  return word.size() > most ? text + "..." : text;
-}
-TextLines::TextLines(const FileRange& file, std::string name)
-    : name_(std::move(name)), text_(file.size, '\0') {
-  file.read(0, text_.data(), text_.size());
-  rest_ = text_;
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
-  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
-}
-
-void TextLines::refuse(const std::string& why) const {
-  throw DataError(fmt::format("'{}' cannot be used: line {}: {}.", name_,
-                              std::max<std::size_t>(1, line_number_), why));
-}
-
 std::string CsvReader::unexpected(std::size_t field, const std::string& expected) const {
   const std::string what =
       field < names_.size() ? shown_word(names_[field], 30) : fmt::format("entry {}", field);
   return fmt::format("{} is '{}' where {} is expected", what, shown_word(fields_[field], 30),
                      expected);
-}
-
-bool TextLines::next_line(std::string_view& line) {
-  if (rest_.empty()) return false;
-  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-  line = trimmed(rest_.substr(0, end));
-  rest_.remove_prefix(std::min(end + 1, rest_.size()));
-  ++line_number_;
-  return true;
 }
 
 void CsvReader::skip_line() {

@@ -116,6 +116,16 @@ FileRange open_maybe_packed(const std::filesystem::path& path) {
   return out.reopen();
 }
 
+std::string read_text(const std::filesystem::path& path, std::uint64_t longest) {
+  const FileRange file = open_maybe_packed(path);
+  if (file.size > longest) {
+    throw DataError(path.string() + ": it is too long for what it should be");
+  }
+  std::string text(file.size, '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
 void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& name) {
   std::vector<unsigned char> block(kPackedBlock);
   uLong sum = 0;

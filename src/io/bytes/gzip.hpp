@@ -12,6 +12,9 @@ namespace saltus {
 // The content of a file. When it begins as gzip files do, it is unpacked to a file without a name,
 // which messages call "PATH, unpacked". Throws FileError and DataError.
 FileRange open_maybe_packed(const std::filesystem::path& path);
+// All of it. Throws DataError also when it is longer than `longest`.
+std::string read_text(const std::filesystem::path& path,
+                      std::uint64_t longest = std::uint64_t{1} << 30);
 
 // Throws DataError when the bytes of a ZIP member do not have the sum `crc`; `name` is the
 // member's.

@@ -87,13 +87,9 @@ class Parser {
         value = read_string();
         return;
       case 't':
-        expect("true");
-        value = true;
-        return;
+        return expect("true"), void(value = true);
       case 'f':
-        expect("false");
-        value = false;
-        return;
+        return expect("false"), void(value = false);
       case 'n':
         return expect("null");
       default:

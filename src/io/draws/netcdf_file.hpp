@@ -105,18 +105,18 @@ class File {
 
 // Attributes of a group that are not from DrawsInfo::attributes.
 inline bool is_own_attribute(std::string_view name) {
-  constexpr std::array<std::string_view, 11> own = {"created_at",
-                                                    "creation_library",
-                                                    "inference_library",
-                                                    "inference_library_version",
-                                                    "model",
-                                                    "sampler",
-                                                    "step_size",
-                                                    "levels",
-                                                    "first_value",
-                                                    "spacing",
-                                                    "exact"};
-  return std::find(own.begin(), own.end(), name) != own.end();
+  const auto own = {"created_at",
+                    "creation_library",
+                    "inference_library",
+                    "inference_library_version",
+                    "model",
+                    "sampler",
+                    "step_size",
+                    "levels",
+                    "first_value",
+                    "spacing",
+                    "exact"};
+  return std::ranges::find(own, name) != own.end();
 }
 
 }  // namespace saltus::netcdf

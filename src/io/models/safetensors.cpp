@@ -103,27 +103,6 @@ void read_numbers(const ByteSource& source, std::uint64_t offset, std::vector<Nu
   }
 }
 
-template <class Number>
-std::vector<Number> numbers_of(const ByteSource& source, std::uint64_t data, const Tensor& tensor,
-                               const std::string& name) {
-  const auto same = [](auto value) { return value; };
-  const std::uint64_t offset = data + tensor.begin, size = bytes_per_number(tensor.type);
-  std::vector<Number> out(size ? (tensor.end - tensor.begin) / size : 0);
-  if (tensor.type == "F32") {
-    read_numbers<float>(source, offset, out, same);
-  } else if (tensor.type == "F16") {
-    read_numbers<std::uint16_t>(source, offset, out, from_half);
-  } else if (tensor.type == "BF16") {
-    read_numbers<std::uint16_t>(source, offset, out, from_bfloat16);
-  } else if (tensor.type == "F64") {
-    read_numbers<double>(source, offset, out, same);
-  } else {
-    refuse(source.name,
-           name + " is of type " + tensor.type + "; F16, BF16, F32 and F64 can be read");
-  }
-  return out;
-}
-
 std::string read_all(const ByteSource& source, std::uint64_t at, std::uint64_t bytes) {
   std::string text(bytes, '\0');
   source.read(at, text.data(), text.size());
@@ -199,13 +178,28 @@ const Tensor& Safetensors::tensor(const std::string& tensor) const {
   return found->second;
 }
 
-std::vector<float> Safetensors::floats(const std::string& tensor) const {
-  return numbers_of<float>(source_, data_, this->tensor(tensor), tensor);
+template <class Number>
+std::vector<Number> Safetensors::numbers(const std::string& name) const {
+  const Tensor& tensor = this->tensor(name);
+  const auto same = [](auto value) { return value; };
+  const std::uint64_t offset = data_ + tensor.begin, size = bytes_per_number(tensor.type);
+  std::vector<Number> out(size ? (tensor.end - tensor.begin) / size : 0);
+  if (tensor.type == "F32") {
+    read_numbers<float>(source_, offset, out, same);
+  } else if (tensor.type == "F16") {
+    read_numbers<std::uint16_t>(source_, offset, out, from_half);
+  } else if (tensor.type == "BF16") {
+    read_numbers<std::uint16_t>(source_, offset, out, from_bfloat16);
+  } else if (tensor.type == "F64") {
+    read_numbers<double>(source_, offset, out, same);
+  } else {
+    refuse(source_.name,
+           name + " is of type " + tensor.type + "; F16, BF16, F32 and F64 can be read");
+  }
+  return out;
 }
-
-std::vector<double> Safetensors::doubles(const std::string& tensor) const {
-  return numbers_of<double>(source_, data_, this->tensor(tensor), tensor);
-}
+template std::vector<float> Safetensors::numbers(const std::string& name) const;
+template std::vector<double> Safetensors::numbers(const std::string& name) const;
 
 TensorFiles tensors_of(Safetensors file) {
   const auto shared = std::make_shared<const Safetensors>(std::move(file));

@@ -41,8 +41,8 @@ class Safetensors {
 
   // The numbers of an array. Types F32, F16 and BF16 are exact in both; F64 is rounded in floats.
   // Throw DataError for other types.
-  std::vector<float> floats(const std::string& tensor) const;
-  std::vector<double> doubles(const std::string& tensor) const;
+  template <class Number>  // float or double
+  std::vector<Number> numbers(const std::string& name) const;
 
  private:
   ByteSource source_;

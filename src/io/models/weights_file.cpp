@@ -26,7 +26,7 @@ NamedArray read_npz_array(const std::filesystem::path& file, const std::string& 
 
 NamedArray read_safetensors_array(const std::filesystem::path& path, const std::string& name) {
   const Safetensors file(file_bytes(path));
-  return {file.tensor(name).shape, file.doubles(name)};
+  return {file.tensor(name).shape, file.numbers<double>(name)};
 }
 
 std::vector<double> read_shaped(const std::string& file, const std::string& name,
