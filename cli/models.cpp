@@ -2,12 +2,12 @@
 // format to another.
 #include <fmt/ranges.h>
 
-#include <cctype>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
+#include "io/bytes/words.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
@@ -21,9 +21,7 @@ struct ConvertRequest {
 };
 
 void convert(const ConvertRequest& request) {
-  std::string ending = std::filesystem::path(request.out).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (ending != ".json") {
+  if (lower_cased(std::filesystem::path(request.out).extension().string()) != ".json") {
     throw UsageError("OUT is " + request.out + "; models are written as JSON, to NAME.json");
   }
   const Model model = read_model(request.in);

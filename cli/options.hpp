@@ -3,30 +3,19 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/run_files.hpp"
+#include "io/bytes/words.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/run/pacer.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus::cli {
-
-// The whole of a text as a number; none where it is something else.
-template <class T>
-std::optional<T> number_in(std::string_view text) {
-  T value{};
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  return error == std::errc{} && end == last ? std::optional(value) : std::nullopt;
-}
 
 // A finite number that is not below `least`; CLI11's own ranges let NaN pass.
 CLI::Validator finite_number(double least);
