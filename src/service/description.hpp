@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "io/bytes/strict_json.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"

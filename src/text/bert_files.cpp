@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "io/bytes/gzip.hpp"
-#include "io/bytes/strict_json.hpp"
 #include "io/bytes/words.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"

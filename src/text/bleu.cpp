@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "saltus/core/error.hpp"
@@ -181,23 +182,6 @@ std::int64_t length_of(const Sentence& sentence) {
   return static_cast<std::int64_t>(sentence.size());
 }
 
-// The two largest counts of an n-gram in a sentence, and the sentence of the larger.
-struct TwoLargest {
-  std::int32_t first = 0, second = 0;
-  std::size_t sentence = 0;
-
-  void add(std::int32_t count, std::size_t in) {
-    if (count > first) {
-      second = first;
-      first = count;
-      sentence = in;
-    } else {
-      second = std::max(second, count);
-    }
-  }
-  std::int32_t without(std::size_t in) const { return in == sentence ? second : first; }
-};
-
 // How often each n-gram of `sentences` is there, by its number in `ngrams`.
 std::vector<std::int64_t> count_ngrams(Ngrams& ngrams, std::span<const Sentence> sentences, int n) {
   std::vector<std::int64_t> counts;
@@ -224,28 +208,59 @@ void check_order(int n) {
 
 }  // namespace
 
-struct BleuReferences::Counts {
-  Ngrams ngrams{kBleuOrder};
-  std::array<std::vector<std::int32_t>, kBleuOrder> largest;  // of an n-gram in any reference
-  Lengths lengths;
+// The two largest counts of an n-gram in a sentence, and the sentence of the larger.
+struct TwoLargest {
+  std::int32_t first = 0, second = 0;
+  std::size_t sentence = 0;
+
+  void add(std::int32_t count, std::size_t in) {
+    if (count > first) {
+      second = first;
+      first = count;
+      sentence = in;
+    } else {
+      second = std::max(second, count);
+    }
+  }
+  std::int32_t without(std::size_t in) const { return in == sentence ? second : first; }
 };
+
+// The n-grams of sentences that others are compared with.
+struct BleuCounts {
+  Ngrams ngrams{kBleuOrder};
+  std::array<std::vector<TwoLargest>, kBleuOrder> largest;
+  Lengths lengths;
+
+  // Adds sentence number `s` and gives the numbers of its n-grams.
+  void add(const Sentence& sentence, std::size_t s, Ngrams::Numbers& numbers) {
+    ++lengths[length_of(sentence)];
+    ngrams.add(sentence, numbers);
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      largest[n].resize(static_cast<std::size_t>(ngrams.count(static_cast<int>(n) + 1)));
+      for_each_count(numbers[n], [&](std::int32_t number, std::int32_t count) {
+        largest[n][static_cast<std::size_t>(number)].add(count, s);
+      });
+    }
+  }
+  // Compares a sentence with all that were added, but for number `s`, which may be the sentence.
+  void compare(const Ngrams::Numbers& numbers, std::int64_t length, std::optional<std::size_t> s,
+               BleuSums& sums) const {
+    sums.add_length(length, closest(lengths, length, s.has_value()));
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      sums.add_ngrams(n, numbers[n], [&](std::size_t number) {
+        return s ? largest[n][number].without(*s) : largest[n][number].first;
+      });
+    }
+  }
+};
+
+struct BleuReferences::Counts : BleuCounts {};
 
 BleuReferences::BleuReferences(std::span<const Sentence> references)
     : counts_(std::make_unique<Counts>()) {
   if (references.empty()) throw DataError("BLEU needs references");
   Ngrams::Numbers numbers;
-  for (const Sentence& reference : references) {
-    ++counts_->lengths[length_of(reference)];
-    counts_->ngrams.add(reference, numbers);
-    for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      std::vector<std::int32_t>& largest = counts_->largest[n];
-      largest.resize(static_cast<std::size_t>(counts_->ngrams.count(static_cast<int>(n) + 1)));
-      for_each_count(numbers[n], [&](std::int32_t number, std::int32_t count) {
-        std::int32_t& most = largest[static_cast<std::size_t>(number)];
-        most = std::max(most, count);
-      });
-    }
-  }
+  for (std::size_t s = 0; s < references.size(); ++s) counts_->add(references[s], s, numbers);
 }
 
 BleuReferences::BleuReferences(BleuReferences&&) noexcept = default;
@@ -255,41 +270,20 @@ BleuScore BleuReferences::score(std::span<const Sentence> sentences) const {
   BleuSums sums;
   Ngrams::Numbers numbers;
   for (const Sentence& sentence : sentences) {
-    const std::int64_t length = length_of(sentence);
-    sums.add_length(length, closest(counts_->lengths, length, false));
     counts_->ngrams.find(sentence, numbers);
-    for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      sums.add_ngrams(n, numbers[n],
-                      [&](std::size_t number) { return counts_->largest[n][number]; });
-    }
+    counts_->compare(numbers, length_of(sentence), {}, sums);
   }
   return sums.score();
 }
 
 BleuScore self_bleu(std::span<const Sentence> sentences) {
   if (sentences.size() < 2) throw DataError("self-BLEU needs two sentences or more");
-  Ngrams ngrams(kBleuOrder);
-  Lengths lengths;
+  BleuCounts counts;
   std::vector<Ngrams::Numbers> numbers(sentences.size());
-  std::array<std::vector<TwoLargest>, kBleuOrder> largest;
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    ++lengths[length_of(sentences[s])];
-    ngrams.add(sentences[s], numbers[s]);
-    for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      largest[n].resize(static_cast<std::size_t>(ngrams.count(static_cast<int>(n) + 1)));
-      for_each_count(numbers[s][n], [&](std::int32_t number, std::int32_t count) {
-        largest[n][static_cast<std::size_t>(number)].add(count, s);
-      });
-    }
-  }
+  for (std::size_t s = 0; s < sentences.size(); ++s) counts.add(sentences[s], s, numbers[s]);
   BleuSums sums;
   for (std::size_t s = 0; s < sentences.size(); ++s) {
-    const std::int64_t length = length_of(sentences[s]);
-    sums.add_length(length, closest(lengths, length, true));
-    for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      sums.add_ngrams(n, numbers[s][n],
-                      [&](std::size_t number) { return largest[n][number].without(s); });
-    }
+    counts.compare(numbers[s], length_of(sentences[s]), s, sums);
   }
   return sums.score();
 }

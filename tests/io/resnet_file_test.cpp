@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"

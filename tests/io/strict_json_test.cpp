@@ -1,4 +1,4 @@
-#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 #include "io/test_files.hpp"
 
 namespace saltus {

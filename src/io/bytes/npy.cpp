@@ -69,17 +69,22 @@ class HeaderText {
     expect("False");
     return false;
   }
+  // Entries with commas between them and, as Python allows, behind the last one.
+  template <class Entry>
+  void list(std::string_view open, std::string_view close, const Entry& read_entry) {
+    expect(open);
+    while (!accept(close)) {
+      read_entry();
+      if (accept(",")) continue;
+      return expect(close);
+    }
+  }
   std::vector<std::uint64_t> tuple() {
     std::vector<std::uint64_t> values;
-    expect("(");
-    while (!accept(")")) {
+    list("(", ")", [&] {
       if (values.size() == kMaxDimensions) array_.refuse("has more than 32 dimensions");
       values.push_back(integer());
-      if (!accept(",")) {
-        expect(")");
-        break;
-      }
-    }
+    });
     return values;
   }
   void expect_end() {
@@ -116,8 +121,7 @@ struct HeaderFields {
 
 HeaderFields read_fields(const NpyArray& array, HeaderText& text) {
   HeaderFields fields;
-  text.expect("{");
-  while (!text.accept("}")) {
+  text.list("{", "}", [&] {
     const std::string key = text.string();
     text.expect(":");
     if (key == "descr" && !fields.descr) {
@@ -130,11 +134,7 @@ HeaderFields read_fields(const NpyArray& array, HeaderText& text) {
     } else {
       text.malformed();
     }
-    if (!text.accept(",")) {
-      text.expect("}");
-      break;
-    }
-  }
+  });
   text.expect_end();
   return fields;
 }

@@ -13,19 +13,11 @@
 // Numbers of the format.
 namespace saltus::zip {
 
-constexpr std::uint32_t kLocalHeader = 0x04034b50;
-constexpr std::uint32_t kDirectoryEntry = 0x02014b50;
-constexpr std::uint32_t kDirectoryEnd = 0x06054b50;
-constexpr std::uint32_t kZip64DirectoryEnd = 0x06064b50;
-constexpr std::uint32_t kZip64Locator = 0x07064b50;
-constexpr unsigned kZip64Extra = 0x0001;
-
-constexpr std::size_t kLocalHeaderBytes = 30;
-constexpr std::size_t kDirectoryEntryBytes = 46;
-constexpr std::size_t kDirectoryEndBytes = 22;
-constexpr std::size_t kZip64DirectoryEndBytes = 56;
-constexpr std::size_t kZip64LocatorBytes = 20;
-constexpr std::size_t kLocalCrcAt = 14;
+constexpr std::uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50,
+                        kDirectoryEnd = 0x06054b50, kZip64DirectoryEnd = 0x06064b50,
+                        kZip64Locator = 0x07064b50, kZip64Extra = 0x0001;
+constexpr std::size_t kLocalHeaderBytes = 30, kDirectoryEntryBytes = 46, kDirectoryEndBytes = 22,
+                      kZip64DirectoryEndBytes = 56, kZip64LocatorBytes = 20, kLocalCrcAt = 14;
 
 // "Look for the 64-bit form of this number."
 constexpr std::uint32_t kSee64 = 0xffffffff;

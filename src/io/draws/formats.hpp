@@ -26,11 +26,10 @@ void write_csv_draws(const std::filesystem::path& path, const std::string& name,
                      const Draws& draws);
 std::unique_ptr<Draws> open_csv_draws(const std::filesystem::path& path);
 
-#ifdef SALTUS_HAVE_NETCDF
+// Defined where saltus is built with netCDF.
 void write_netcdf_draws(const std::filesystem::path& path, const std::string& name,
                         const Draws& draws);
 std::unique_ptr<Draws> open_netcdf_draws(const std::filesystem::path& path);
-#endif
 
 // The draws whose states make up one block.
 inline int block_rows(const Draws& draws) {

@@ -1,5 +1,6 @@
-// Reading a JSON object strictly: every field is asked for by name and kind, and what was never
-// asked for is refused. Messages name the source, the field and the value.
+// Reading JSON strictly: every key is once in its object, every number finite; every field is asked
+// for by name and kind, and what was never asked for is refused. Messages name the source, the
+// field and the value.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace saltus {
+
+// Throws DataError that names the source and the place inside it.
+nlohmann::json parse_strictly(const std::string& text, const std::string& source);
 
 class JsonFields {
  public:

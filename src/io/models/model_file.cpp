@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/bytes/strict_json.hpp"
 #include "io/models/json_fields.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "io/bytes/byte_file.hpp"
-#include "io/bytes/strict_json.hpp"
+#include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
