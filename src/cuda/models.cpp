@@ -17,18 +17,16 @@ struct Entry {
   MakeOnDevice make;
 };
 
-using Models = std::map<std::type_index, Entry>;
-
-// The models of this library: a line for each.
-Models own_models() {
-  const auto rbm = [](const Rbm& from) { return std::make_shared<RbmEnergy>(from.model()); };
-  return {{typeid(Rbm), {"rbm", by_energy<Rbm>(rbm)}},
-          {typeid(BinaryNetwork), {"bnn", by_target<BinaryNetwork>(binary_network_on_cuda)}}};
+std::shared_ptr<DeviceEnergy> rbm_energy(const Rbm& rbm) {
+  return std::make_shared<RbmEnergy>(rbm.model());
 }
 
+// Begins with the models of this library: a line for each.
 struct Registry {
   std::mutex mutex;
-  Models entries = own_models();
+  std::map<std::type_index, Entry> entries = {
+      {typeid(Rbm), {"rbm", by_energy<Rbm>(rbm_energy)}},
+      {typeid(BinaryNetwork), {"bnn", by_target<BinaryNetwork>(binary_network_on_cuda)}}};
 };
 
 Registry& registry() {

@@ -47,18 +47,16 @@ std::uint64_t Records::plan(cudaStream_t stream, const StepObserver& observer, s
   steps_ = places_.size();
   const std::size_t room = std::min(std::bit_ceil(steps_), kMostSteps);
   device_places_.grow(room);
-  device_info_.grow(room * chains), info_.grow(room * chains);
-  device_logp_.grow(room * chains), logp_.grow(room * chains);
-  const std::size_t states = std::min(std::bit_ceil(states_), most_states);
-  device_states_.grow(states * row), states_here_.grow(states * row);
+  info_.grow(room * chains), logp_.grow(room * chains);
+  rows_.grow(std::min(std::bit_ceil(states_), most_states) * row);
   device_places_.put(stream, places_);
   return steps_;
 }
 
 void Records::enter(Control& control) const {
-  control.info = device_info_.data();
-  control.logp = device_logp_.data();
-  control.states = device_states_.data();
+  control.info = info_.there.data();
+  control.logp = logp_.there.data();
+  control.states = rows_.there.data();
   control.stride = stride_;
   control.places = device_places_.data();
 }
@@ -68,9 +66,9 @@ void Records::fetch(cudaStream_t work, cudaStream_t copies) {
   const std::size_t states = states_ * static_cast<std::size_t>(chains_ * stride_);
   check(cudaEventRecord(made_, work), "cudaEventRecord");
   check(cudaStreamWaitEvent(copies, made_, 0), "cudaStreamWaitEvent");
-  device_info_.get(copies, {info_.data(), entries});
-  if (wants_logp_) device_logp_.get(copies, {logp_.data(), entries});
-  if (states > 0) device_states_.get(copies, {states_here_.data(), states});
+  info_.fetch(copies, entries);
+  if (wants_logp_) logp_.fetch(copies, entries);
+  if (states > 0) rows_.fetch(copies, states);
   check(cudaEventRecord(copied_, copies), "cudaEventRecord");
 }
 
@@ -81,12 +79,12 @@ void Records::tell(Tile tile, StepObserver& observer) const {
   tile.score_current = tile.kept_current = false;
   for (std::size_t k = 0; k < steps_; ++k) {
     Symbol* states =
-        places_[k] < 0 ? nullptr : states_here_.data() + static_cast<std::size_t>(places_[k]) * row;
+        places_[k] < 0 ? nullptr : rows_.here.data() + static_cast<std::size_t>(places_[k]) * row;
     const std::size_t begin = k * static_cast<std::size_t>(chains_);
     tile.x = {states, chains_, dim_, stride_};
-    tile.logp = wants_logp_ ? logp_.data() + begin : nullptr;
+    tile.logp = wants_logp_ ? logp_.here.data() + begin : nullptr;
     ++tile.step;
-    observer.after_step(tile, {info_.data() + begin, static_cast<std::size_t>(chains_)},
+    observer.after_step(tile, {info_.here.data() + begin, static_cast<std::size_t>(chains_)},
                         first_ + k);
   }
 }

@@ -30,18 +30,24 @@ class Records {
   void tell(Tile tile, StepObserver& observer) const;
 
  private:
+  // On the GPU, and here.
+  template <class T>
+  struct Both {
+    DeviceArray<T> there;
+    PinnedArray<T> here;
+    void grow(std::size_t size) { there.grow(size), here.grow(size); }
+    void fetch(cudaStream_t stream, std::size_t size) { there.get(stream, {here.data(), size}); }
+  };
+
   int chains_, dim_, stride_;
   std::uint64_t first_ = 0;
   std::size_t steps_ = 0, states_ = 0;  // how many are planned; how many of them with states
   bool wants_logp_ = false;
   std::vector<std::int32_t> places_;  // of the steps' states, -1: not wanted
   DeviceArray<std::int32_t> device_places_;
-  DeviceArray<StepInfo> device_info_;
-  DeviceArray<double> device_logp_;
-  DeviceArray<Symbol> device_states_;
-  PinnedArray<StepInfo> info_;
-  PinnedArray<double> logp_;
-  PinnedArray<Symbol> states_here_;
+  Both<StepInfo> info_;
+  Both<double> logp_;
+  Both<Symbol> rows_;  // of states
   cudaEvent_t made_ = nullptr, copied_ = nullptr;
 };
 

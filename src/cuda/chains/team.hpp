@@ -60,21 +60,10 @@ class BlockTeam {
   }
 
   __device__ float max(float v) const {
-    for (int d = kWarp / 2; d > 0; d /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, d));
-    __syncthreads();
-    if (rank() % kWarp == 0) memory_.values[rank() / kWarp] = static_cast<double>(v);
-    __syncthreads();
-    for (int w = 0; w < kWarps; ++w) v = fmaxf(v, static_cast<float>(memory_.values[w]));
-    return v;
+    return best(v, [](float a, float b) { return fmaxf(a, b); });
   }
-
   __device__ int min(int v) const {
-    for (int d = kWarp / 2; d > 0; d /= 2) v = ::min(v, __shfl_xor_sync(~0u, v, d));
-    __syncthreads();
-    if (rank() % kWarp == 0) memory_.values[rank() / kWarp] = v;
-    __syncthreads();
-    for (int w = 0; w < kWarps; ++w) v = ::min(v, static_cast<int>(memory_.values[w]));
-    return v;
+    return best(v, [](int a, int b) { return ::min(a, b); });
   }
 
   __device__ double before(double own, double& up_to) const {
@@ -104,6 +93,16 @@ class BlockTeam {
   }
 
  private:
+  template <class T, class Better>
+  __device__ T best(T v, const Better& better) const {
+    for (int d = kWarp / 2; d > 0; d /= 2) v = better(v, __shfl_xor_sync(~0u, v, d));
+    __syncthreads();
+    if (rank() % kWarp == 0) memory_.values[rank() / kWarp] = static_cast<double>(v);
+    __syncthreads();
+    for (int w = 0; w < kWarps; ++w) v = better(v, static_cast<T>(memory_.values[w]));
+    return v;
+  }
+
   Memory& memory_;
 };
 

@@ -352,8 +352,7 @@ class Network {
         memory_(memory),
         shared_(shared_address(memory)),
         ring_(shared_),
-        row_(min(static_cast<int>(blockIdx.x), arguments.rows - 1)),
-        writes_(static_cast<int>(blockIdx.x) < arguments.rows) {}
+        row_(static_cast<int>(blockIdx.x)) {}
 
   __device__ void run() {
     load_image();
@@ -485,7 +484,7 @@ class Network {
     double* room = reinterpret_cast<double*>(at(kAtSums));
     const double sum = sum_of_consumers(static_cast<double>(f), room);
     const double base = sum_of_consumers(base_, room);
-    if (threadIdx.x == 0 && writes_ && arguments_.logp) {
+    if (threadIdx.x == 0 && arguments_.logp) {
       arguments_.logp[row_] =
           sum / (kActivationScale * kPlaces) + readout[kChannels] + base + arguments_.base_constant;
     }
@@ -578,7 +577,6 @@ class Network {
       }
     }
     consumers_sync();
-    if (!writes_) return;
     float* score = arguments_.score + static_cast<std::size_t>(row_) * kPixels;
     for (int p = static_cast<int>(threadIdx.x); p < kPixels; p += kConsumers) {
       score[p] = pixel_gradient(rows, p) * (1 / kGradientScale) + arguments_.base_logit[p];
@@ -591,7 +589,6 @@ class Network {
   Ring ring_;
   Place place_;
   int row_;
-  bool writes_;
   double base_;
 };
 
