@@ -68,7 +68,7 @@ class FakeChains final : public DeviceChains {
       tempered->evaluate(work_.at(step), tile_.x, tile_.logp, tile_.score);
     }
     const Target& target = tempered ? *tempered : target_;
-    make_own(sampler, target);
+    make_sampler_cache(sampler, target);
     for (std::uint64_t k = 0; k < steps; ++k) {
       work_.want_logp = true;
       sampler.step(target, tile_, work_, info_);
@@ -101,7 +101,7 @@ class FakeChains final : public DeviceChains {
         tile_.logp[r] = path.base().log_probability(tile_.x[r]) + path.beta() * ratio;
       }
       if (k + 1 == moves && way.stop_short) break;
-      make_own(sampler, path);
+      make_sampler_cache(sampler, path);
       for (int s = 0; s < way.steps_per_beta; ++s) {
         sampler.step(path, tile_, work_, info_);
         for (std::size_t r = 0; r < info_.size(); ++r) out.acceptance[r] += info_[r].acceptance;
@@ -128,10 +128,10 @@ class FakeChains final : public DeviceChains {
     return ratios;
   }
 
-  void make_own(const Sampler& sampler, const Target& target) {
-    const int size = sampler.own_size(target);
+  void make_sampler_cache(const Sampler& sampler, const Target& target) {
+    const int size = sampler.cache_size(target);
     own_ = size > 0 ? RowBuffer<float>(tile_.rows(), size) : RowBuffer<float>();
-    tile_.own = own_.view();
+    tile_.sampler_cache = own_.view();
     if (size > 0) sampler.start(target, tile_, work_);
   }
 

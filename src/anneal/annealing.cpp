@@ -41,7 +41,7 @@ void check_annealing(const Sampler& sampler, const Target& target) {
   }
   // Values that a sampler keeps beside the states may be a part of the chain's state (rmala),
   // unless a transition matrix shows that they are not.
-  const bool on_states = sampler.enumerable() || sampler.own_size(target) == 0;
+  const bool on_states = sampler.enumerable() || sampler.cache_size(target) == 0;
   if (sampler.interacting() || !sampler.random() || !on_states) {
     throw UsageError(sampler.name() +
                      " is no Markov chain on the model's states; use dmala, gwg or gibbs");

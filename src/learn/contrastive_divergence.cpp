@@ -84,7 +84,7 @@ void ContrastiveDivergence::sample(LearningInfo& info) {
   const Rows<Symbol> from = plan_.chains > 0 ? samples_.view() : batch_.view();
   ensemble_.start_from(from, ensemble_.step());
   const Sampler::Needs needs = sampler_->needs(target);
-  if (needs.logp || needs.score || needs.kept) ensemble_.evaluate();
+  if (needs.logp || needs.score || needs.target_cache) ensemble_.evaluate();
   StepTotals observer(totals_);
   ensemble_.advance(*sampler_, plan_.steps, observer);
   copy_states(ensemble_, samples_.view());

@@ -52,7 +52,7 @@ void Ensemble::make_tiles(Group& group, int first_slot, const EnsemblePlan& plan
     Storage& storage = *tiles_.emplace_back(std::make_unique<Storage>(group.law, size));
     storage.group = static_cast<int>(groups_.size()) - 1;
     Tile& tile = storage.tile;
-    tile.x.rows = tile.score.rows = tile.kept.rows = std::min(size, chains - first);
+    tile.x.rows = tile.score.rows = tile.target_cache.rows = std::min(size, chains - first);
     tile.first_slot = static_cast<std::uint32_t>(first_slot + first);
   }
   group.tiles = tiles_.size() - group.first_tile;
@@ -175,8 +175,9 @@ void Ensemble::evaluate() {
     if (on_device(*groups_[index(storage.group)])) return;
     Tile& tile = storage.tile;
     tile.step = step_;
-    storage.target().evaluate_kept(thread.work.at(step_), tile.x, tile.logp, tile.score, tile.kept);
-    tile.logp_current = tile.score_current = tile.kept_current = true;
+    storage.target().evaluate_and_cache(thread.work.at(step_), tile.x, tile.logp, tile.score,
+                                        tile.target_cache);
+    tile.logp_current = tile.score_current = tile.target_cache_current = true;
   });
   for (const auto& storage : tiles_) {
     if (!storage->tile.logp_current) continue;  // checked on the device
@@ -190,7 +191,7 @@ void Ensemble::forget_values(Group& group) {
   for (std::size_t t = group.first_tile; t < group.first_tile + group.tiles; ++t) {
     Tile& tile = tiles_[t]->tile;
     tile.step = step_;
-    tile.logp_current = tile.score_current = tile.kept_current = false;
+    tile.logp_current = tile.score_current = tile.target_cache_current = false;
   }
 }
 
@@ -203,7 +204,7 @@ void Ensemble::advance(const Sampler& sampler, std::uint64_t steps, StepObserver
 void Ensemble::start_cache(Group& group, const Sampler& sampler) {
   const auto first = tiles_.begin() + static_cast<std::ptrdiff_t>(group.first_tile);
   for (auto t = first; t != first + static_cast<std::ptrdiff_t>(group.tiles); ++t) {
-    (*t)->make_own(sampler.own_size((*t)->target()));
+    (*t)->make_sampler_cache(sampler.cache_size((*t)->target()));
   }
 }
 
@@ -218,7 +219,7 @@ void Ensemble::advance(std::span<const Sampler* const> samplers, std::uint64_t s
     }
     leave_device(group);
     here[g] = 1;
-    start[g] = group.cache_owner != samplers[g]->own_key();
+    start[g] = group.cache_owner != samplers[g]->cache_key();
     if (start[g]) start_cache(group, *samplers[g]);
   }
   for_tiles([&](Storage& storage, ThreadWorkspace& thread) {
@@ -243,9 +244,9 @@ void Ensemble::advance(std::span<const Sampler* const> samplers, std::uint64_t s
       continue;
     }
     const Target& target = tiles_[group.first_tile]->target();
-    group.cache_owner = samplers[g]->own_key();
-    group.accumulates_rounding =
-        samplers[g]->carries(target) || samplers[g]->own_size(target) > 0 || group.law.base;
+    group.cache_owner = samplers[g]->cache_key();
+    group.accumulates_rounding = samplers[g]->accumulates_rounding(target) ||
+                                 samplers[g]->cache_size(target) > 0 || group.law.base;
   }
 }
 

@@ -64,7 +64,8 @@ void Ensemble::anneal_tile(Storage& storage, ThreadWorkspace& thread, const Samp
     storage.change_beta(betas[k + 1], thread.ratios);
     if (k + 2 == betas.size() && schedule.stop_short) break;
     make_ready(sampler, storage.target(), tile, work);
-    if (tile.own) sampler.start(storage.target(), tile, work);  // its values depend on beta
+    if (tile.sampler_cache)
+      sampler.start(storage.target(), tile, work);  // its values depend on beta
     for (int s = 0; s < schedule.steps_per_beta; ++s) {
       work.want_logp = s + 1 == schedule.steps_per_beta;
       sampler.step(storage.target(), tile, work, info);

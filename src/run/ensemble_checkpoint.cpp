@@ -19,8 +19,9 @@ void Ensemble::save(ByteWriter& out) const {
     for (std::size_t t = group->first_tile; t < group->first_tile + group->tiles; ++t) {
       const Tile& tile = tiles_[t]->tile;
       out.put(static_cast<std::uint8_t>(tile.logp_current | tile.score_current << 1 |
-                                        tile.kept_current << 2 | static_cast<bool>(tile.own) << 3));
-      for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+                                        tile.target_cache_current << 2 |
+                                        static_cast<bool>(tile.sampler_cache) << 3));
+      for (const Rows<float>& rows : {tile.sampler_cache, tile.score, tile.target_cache}) {
         for (int r = 0; rows && r < tile.rows(); ++r) {
           out.put_array(std::span<const float>(rows.row(r)));
         }
@@ -54,9 +55,11 @@ void Ensemble::restore(ByteReader& in) {
     for (auto t = first; t != first + static_cast<std::ptrdiff_t>(group->tiles); ++t) {
       Tile& tile = (*t)->tile;
       const auto flags = in.get<std::uint8_t>();
-      tile.logp_current = flags & 1, tile.score_current = flags & 2, tile.kept_current = flags & 4;
-      if (flags & 8) (*t)->make_own(static_cast<int>(in.next_array_length(sizeof(float))));
-      for (const Rows<float>& rows : {tile.own, tile.score, tile.kept}) {
+      tile.logp_current = flags & 1, tile.score_current = flags & 2,
+      tile.target_cache_current = flags & 4;
+      if (flags & 8)
+        (*t)->make_sampler_cache(static_cast<int>(in.next_array_length(sizeof(float))));
+      for (const Rows<float>& rows : {tile.sampler_cache, tile.score, tile.target_cache}) {
         for (int r = 0; rows && r < tile.rows(); ++r) in.get_array(rows.row(r));
       }
       in.get_array(std::span(tile.logp, index(tile.rows())));

@@ -20,7 +20,7 @@ inline std::size_t index(int i) {
 // memory with that of proposals.
 struct Ensemble::Storage {
   RowBuffer<Symbol> x;
-  RowBuffer<float> score, kept, own;
+  RowBuffer<float> score, target_cache, sampler_cache;
   std::vector<double> logp;
   Tile tile;
   int group = 0;
@@ -33,17 +33,18 @@ struct Ensemble::Storage {
         logp(index(rows)),
         model(g.target) {
     if (g.base) tempered.emplace(*g.target, g.base).set_beta(g.beta);
-    if (const int size = target().kept_size(); size > 0) kept = RowBuffer<float>(rows, size);
-    tile.x = x.view(), tile.score = score.view(), tile.kept = kept.view();
+    if (const int size = target().cache_size(); size > 0)
+      target_cache = RowBuffer<float>(rows, size);
+    tile.x = x.view(), tile.score = score.view(), tile.target_cache = target_cache.view();
     tile.logp = logp.data();
   }
 
   const Target& target() const { return tempered ? *tempered : *model; }
 
-  void make_own(int size) {
-    own = size > 0 ? RowBuffer<float>(x.view().rows, size) : RowBuffer<float>();
-    tile.own = own.view();
-    tile.own.rows = tile.x.rows;
+  void make_sampler_cache(int size) {
+    sampler_cache = size > 0 ? RowBuffer<float>(x.view().rows, size) : RowBuffer<float>();
+    tile.sampler_cache = sampler_cache.view();
+    tile.sampler_cache.rows = tile.x.rows;
   }
 
   // The score follows from the model's own, log p from `ratios`, log p - log p_0 of the model.
@@ -53,8 +54,8 @@ struct Ensemble::Storage {
       tile.logp[r] = tempered->base().log_probability(tile.x[r]) + beta * ratios[index(r)];
     }
     tile.logp_current = true;
-    tile.score_current &= tile.kept_current;
-    if (tile.score_current) tempered->mix_score(tile.x, tile.kept, tile.score);
+    tile.score_current &= tile.target_cache_current;
+    if (tile.score_current) tempered->mix_score(tile.x, tile.target_cache, tile.score);
   }
 };
 

@@ -36,7 +36,7 @@ void check_rate(const Domain& domain, double rate) {
 
 const LocalMoves* usable_moves(const Target& target) {
   const LocalMoves* local = target.local_moves();
-  return local && !local->need_score() && !local->need_kept() ? local : nullptr;
+  return local && !local->need_score() && !local->need_target_cache() ? local : nullptr;
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ std::unique_ptr<Sampler> Rwm::tuned(std::span<const double> value, Phase) const 
   return std::make_unique<Rwm>(domain_, options);
 }
 
-bool Rwm::carries(const Target& target) const {
+bool Rwm::accumulates_rounding(const Target& target) const {
   return usable_moves(target) != nullptr;
 }
 
@@ -118,7 +118,7 @@ Rwm::Changes Rwm::draw_changes(const Symbol* x, const Stream& which, const Strea
 }
 
 void Rwm::step(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info) const {
-  Change* room = work.own.get<Change>(0, static_cast<std::size_t>(domain_.dim()));
+  Change* room = work.sampler_scratch.get<Change>(0, static_cast<std::size_t>(domain_.dim()));
   const LocalMoves* local = usable_moves(target);
   const bool by_moves = local && change_probability() <= kLocalPart;
   for (int r = 0; r < tile.rows(); ++r) {
@@ -149,7 +149,7 @@ void Rwm::step_row(const Target& target, Tile& tile, int r, const Changes& chang
   if (changes.count == 0) return;
   const LocalMoves& local = *target.local_moves();
   Symbol* x = tile.x[r];
-  Symbol* before = work.own.get<Symbol>(1, static_cast<std::size_t>(domain_.dim()));
+  Symbol* before = work.sampler_scratch.get<Symbol>(1, static_cast<std::size_t>(domain_.dim()));
   double log_ratio = 0;
   for (const Change& c : changes) {
     double difference = 0;
@@ -167,7 +167,7 @@ void Rwm::step_row(const Target& target, Tile& tile, int r, const Changes& chang
   }
   if (metropolis(log_ratio, tile, r, work, info)) {
     tile.logp[r] += log_ratio;
-    tile.score_current = tile.kept_current = false;
+    tile.score_current = tile.target_cache_current = false;
   } else {
     before -= changes.count;
     for (const Change& c : changes) x[c.coordinate] = *before++;

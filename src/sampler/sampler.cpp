@@ -19,15 +19,16 @@ Sampler::Needs make_ready(const Sampler& sampler, const Target& target, Tile& ti
                           Workspace& work) {
   const Sampler::Needs needs = sampler.needs(target);
   const Sampler::Needs stale{needs.logp && !tile.logp_current, needs.score && !tile.score_current,
-                             needs.kept && !tile.kept_current};
-  if (!stale.logp && !stale.score && !stale.kept) return stale;
+                             needs.target_cache && !tile.target_cache_current};
+  if (!stale.logp && !stale.score && !stale.target_cache) return stale;
   // Kept values that go with a score (Tempered) must be of the same states.
-  const bool kept = tile.kept && (stale.kept || stale.score);
-  target.evaluate_kept(work.at(tile.step), tile.x, stale.logp ? tile.logp : nullptr,
-                       stale.score ? tile.score : Rows<float>{}, kept ? tile.kept : Rows<float>{});
+  const bool kept = tile.target_cache && (stale.target_cache || stale.score);
+  target.evaluate_and_cache(work.at(tile.step), tile.x, stale.logp ? tile.logp : nullptr,
+                            stale.score ? tile.score : Rows<float>{},
+                            kept ? tile.target_cache : Rows<float>{});
   tile.logp_current |= stale.logp;
   tile.score_current |= stale.score;
-  tile.kept_current |= kept;
+  tile.target_cache_current |= kept;
   return stale;
 }
 

@@ -175,18 +175,18 @@ BinaryNetwork::BinaryNetwork(std::shared_ptr<const Data> data, const BinaryNetwo
 
 void BinaryNetwork::evaluate(const At& at, Rows<const Symbol> x, double* logp,
                              Rows<float> score) const {
-  evaluate_kept(at, x, logp, score, {});
+  evaluate_and_cache(at, x, logp, score, {});
 }
 
-void BinaryNetwork::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp,
-                                  Rows<float> score, Rows<float> kept) const {
+void BinaryNetwork::evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp,
+                                       Rows<float> score, Rows<float> cache) const {
   Columns data{data_->by_feature.view(), data_->y.view()[0]};
   if (stochastic()) {
     const std::span batch(at.scratch.get<std::uint32_t>(kBatch, size(options_.batch)),
                           size(options_.batch));
     draw_batch(at.seed, at.step, static_cast<std::uint32_t>(rows().rows()), batch);
     data = gather(at.scratch, rows(), batch.data(), 0, options_.batch);
-    kept = {};
+    cache = {};
   }
   const int block = block_rows(options_.hidden);
   // d logp / d logit = -2 temperature / rows (f - y) f (1 - f), and the weights are 2 x - 1.
@@ -197,7 +197,7 @@ void BinaryNetwork::evaluate_kept(const At& at, Rows<const Symbol> x, double* lo
     double squares = 0;
     for (int begin = 0; begin < data.rows(); begin += block) {
       const int n = std::min(block, data.rows() - begin);
-      float* logits = kept ? kept[r] + begin : room;
+      float* logits = cache ? cache[r] + begin : room;
       float* slope = score ? room + block : nullptr;
       pass.forward(data, begin, n, logits);
       if (logp || score) {

@@ -66,7 +66,7 @@ void BinaryNetwork::for_each_flipped_logits(const LocalRow& row, int i, Each eac
   alignas(64) Block now, then, logits;
   for (int begin = 0; begin < rows().rows(); begin += kBlock) {
     const int n = std::min(kBlock, rows().rows() - begin);
-    std::copy_n(row.kept + begin, padded(n), logits.data());
+    std::copy_n(row.target_cache + begin, padded(n), logits.data());
     if (i == shape.second_bias()) {
       for (int r = 0; r < n; ++r) logits[static_cast<std::size_t>(r)] += change;
     } else {
@@ -99,7 +99,7 @@ void BinaryNetwork::differences(const LocalRow& row, int i, int first, int count
   const float* y = data_->y.view()[0];
   double before = 0, after = 0;
   for_each_flipped_logits(row, i, [&](int begin, int n, const float* logits) {
-    before += ops::active().squared_errors(n, row.kept + begin, y + begin, 0, nullptr);
+    before += ops::active().squared_errors(n, row.target_cache + begin, y + begin, 0, nullptr);
     after += ops::active().squared_errors(n, logits, y + begin, 0, nullptr);
   });
   out[other - first] = -options_.temperature * (after - before) / rows().rows();
@@ -107,9 +107,9 @@ void BinaryNetwork::differences(const LocalRow& row, int i, int first, int count
 
 void BinaryNetwork::move(const LocalRow& row, int i, Symbol to) const {
   if (to == row.x[i]) return;
-  if (row.kept) {
+  if (row.target_cache) {
     for_each_flipped_logits(row, i, [&](int begin, int n, const float* logits) {
-      std::copy_n(logits, n, row.kept + begin);
+      std::copy_n(logits, n, row.target_cache + begin);
     });
   }
   row.x[i] = to;

@@ -204,8 +204,8 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
 
 // A change of v_i by d adds d times row i of S to the score. Rows with too many changes for that
 // share a product.
-void Quadratic::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                              Rows<float> score, Rows<float>) const {
+void Quadratic::evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y,
+                              double* logp, Rows<float> score, Rows<float>) const {
   if (!dense() || !score) return evaluate(at, y, logp, score);
   const int n = domain_.dim(), limit = few_changes(matrix_->dense.view());
   const auto rows = static_cast<std::size_t>(y.rows), cols = static_cast<std::size_t>(padded(n));

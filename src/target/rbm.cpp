@@ -29,7 +29,7 @@ class Layer {
 
   // Where a row of x is near one whose image is known, or has few ones, the image takes few
   // additions. The other rows share one product. Which it is depends on the states alone.
-  void map(Scratch& scratch, Rows<const Symbol> x, const Target::Known& known,
+  void map(Scratch& scratch, Rows<const Symbol> x, const Target::Evaluated& known,
            Rows<float> out) const {
     const int inputs = weights_.rows, limit = few_changes(weights_);
     auto* terms = scratch.get<ops::ScaledRow>(kTerms, static_cast<std::size_t>(limit));
@@ -38,9 +38,9 @@ class Layer {
     std::fill_n(zeros, inputs, Symbol{0});
     int count = 0;
     for (int r = 0; r < x.rows; ++r) {
-      const float* from = known.kept ? known.kept[r] : bias_;
-      int changed = changes(known.kept ? known.x[r] : zeros, x[r], inputs, 1, limit, terms);
-      if (changed < 0 && known.kept) {
+      const float* from = known.target_cache ? known.target_cache[r] : bias_;
+      int changed = changes(known.target_cache ? known.x[r] : zeros, x[r], inputs, 1, limit, terms);
+      if (changed < 0 && known.target_cache) {
         from = bias_;
         changed = changes(zeros, x[r], inputs, 1, limit, terms);
       }
@@ -138,14 +138,14 @@ void Rbm::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float>
   evaluate_near(at, {}, x, logp, score, {});
 }
 
-void Rbm::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                        Rows<float> kept) const {
-  evaluate_near(at, {}, x, logp, score, kept);
+void Rbm::evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                             Rows<float> cache) const {
+  evaluate_near(at, {}, x, logp, score, cache);
 }
 
-void Rbm::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                        Rows<float> score, Rows<float> kept) const {
-  const Rows<float> z = kept ? kept : rows_of(at.scratch, kImage, y.rows, hidden());
+void Rbm::evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y, double* logp,
+                        Rows<float> score, Rows<float> cache) const {
+  const Rows<float> z = cache ? cache : rows_of(at.scratch, kImage, y.rows, hidden());
   Layer(by_visible_.view(), hidden_row_.view()).map(at.scratch, y, known, z);
   if (logp || score) finish(at, z, logp, score);
   for (int r = 0; logp && r < y.rows; ++r) {
@@ -188,7 +188,7 @@ void Rbm::differences(const LocalRow& row, int i, int first, int count, double* 
     const int change = first + m - row.x[i];
     out[m] = change == 0 ? 0
                          : change * model_.visible_bias[static_cast<std::size_t>(i)] +
-                               ops::active().softplus_change(hidden(), row.kept, weights,
+                               ops::active().softplus_change(hidden(), row.target_cache, weights,
                                                              static_cast<float>(change));
   }
 }
@@ -196,8 +196,9 @@ void Rbm::differences(const LocalRow& row, int i, int first, int count, double* 
 void Rbm::move(const LocalRow& row, int i, Symbol to) const {
   const ops::ScaledRow term{i, static_cast<float>(to - row.x[i])};
   row.x[i] = to;
-  if (row.kept) {
-    ops::active().add_rows(hidden(), by_visible_.view(), &term, 1, row.kept, row.kept);
+  if (row.target_cache) {
+    ops::active().add_rows(hidden(), by_visible_.view(), &term, 1, row.target_cache,
+                           row.target_cache);
   }
 }
 

@@ -2,14 +2,14 @@
 
 namespace saltus {
 
-void Target::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                           Rows<float>) const {
+void Target::evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                                Rows<float>) const {
   evaluate(at, x, logp, score);
 }
 
-void Target::evaluate_near(const At& at, const Known&, Rows<const Symbol> y, double* logp,
-                           Rows<float> score, Rows<float> kept) const {
-  evaluate_kept(at, y, logp, score, kept);
+void Target::evaluate_near(const At& at, const Evaluated&, Rows<const Symbol> y, double* logp,
+                           Rows<float> score, Rows<float> cache) const {
+  evaluate_and_cache(at, y, logp, score, cache);
 }
 
 void Target::evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,

@@ -72,8 +72,8 @@ void Tempered::mix(Rows<const Symbol> x, Rows<const T> model_score, Rows<T> scor
   }
 }
 
-void Tempered::mix_score(Rows<const Symbol> x, Rows<const float> kept, Rows<float> score) const {
-  mix<float>(x, score_of_model(kept), score);
+void Tempered::mix_score(Rows<const Symbol> x, Rows<const float> cache, Rows<float> score) const {
+  mix<float>(x, score_of_model(cache), score);
 }
 
 void Tempered::evaluate(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score) const {
@@ -90,39 +90,42 @@ void Tempered::evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,
 }
 
 template <class T>
-Rows<T> Tempered::kept_of_model(Rows<T> kept) const {
-  const int size = model_.kept_size();
-  return kept && size > 0 ? Rows<T>{kept.data, kept.rows, size, kept.stride} : Rows<T>{};
+Rows<T> Tempered::cache_of_model(Rows<T> cache) const {
+  const int size = model_.cache_size();
+  return cache && size > 0 ? Rows<T>{cache.data, cache.rows, size, cache.stride} : Rows<T>{};
 }
 
 template <class T>
-Rows<T> Tempered::score_of_model(Rows<T> kept) const {
-  if (!kept) return {};
-  return {kept.data + padded(model_.kept_size()), kept.rows, domain().score_size(), kept.stride};
+Rows<T> Tempered::score_of_model(Rows<T> cache) const {
+  if (!cache) return {};
+  return {cache.data + padded(model_.cache_size()), cache.rows, domain().score_size(),
+          cache.stride};
 }
 
-void Tempered::evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                             Rows<float> kept) const {
-  const Rows<float> own = kept ? score_of_model(kept) : score;
-  model_.evaluate_kept(at, x, logp, own, kept_of_model(kept));
+void Tempered::evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp,
+                                  Rows<float> score, Rows<float> cache) const {
+  const Rows<float> own = cache ? score_of_model(cache) : score;
+  model_.evaluate_and_cache(at, x, logp, own, cache_of_model(cache));
   mix_logp(x, logp);
   mix<float>(x, own, score);
 }
 
-void Tempered::evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                             Rows<float> score, Rows<float> kept) const {
-  if (!cheap_near()) return evaluate_kept(at, y, logp, score, kept);
-  const Rows<float> own = kept ? score_of_model(kept) : score;
-  model_.evaluate_near(at, {known.x, score_of_model(known.kept), kept_of_model(known.kept)}, y,
-                       logp, own, kept_of_model(kept));
+void Tempered::evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y,
+                             double* logp, Rows<float> score, Rows<float> cache) const {
+  if (!cheap_near()) return evaluate_and_cache(at, y, logp, score, cache);
+  const Rows<float> own = cache ? score_of_model(cache) : score;
+  model_.evaluate_near(
+      at, {known.x, score_of_model(known.target_cache), cache_of_model(known.target_cache)}, y,
+      logp, own, cache_of_model(cache));
   mix_logp(y, logp);
   mix<float>(y, own, score);
 }
 
 LocalRow Tempered::row_of_model(const LocalRow& row) const {
-  const bool kept = row.kept && moves()->need_kept(), score = row.kept && moves()->need_score();
-  return {row.x, score ? row.kept + padded(model_.kept_size()) : nullptr,
-          kept ? row.kept : nullptr};
+  const bool cache = row.target_cache && moves()->need_target_cache(),
+             score = row.target_cache && moves()->need_score();
+  return {row.x, score ? row.target_cache + padded(model_.cache_size()) : nullptr,
+          cache ? row.target_cache : nullptr};
 }
 
 void Tempered::differences(const LocalRow& row, int i, int first, int count, double* out) const {
@@ -141,18 +144,18 @@ void Tempered::move(const LocalRow& row, int i, Symbol to) const {
 template <class WordOf>
 void Tempered::update_one_by_one(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
                                  const Draws& draws, WordOf word_of, std::uint32_t* changed) const {
-  const int stride = padded(kept_size());
-  Rows<float> kept;
-  if (need_kept()) {
-    kept = {at.scratch.get<float>(
-                7, static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(stride)),
-            x.rows, kept_size(), stride};
-    model_.evaluate_kept(at, x, nullptr, score_of_model(kept), kept_of_model(kept));
+  const int stride = padded(cache_size());
+  Rows<float> cache;
+  if (need_target_cache()) {
+    cache = {at.scratch.get<float>(
+                 7, static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(stride)),
+             x.rows, cache_size(), stride};
+    model_.evaluate_and_cache(at, x, nullptr, score_of_model(cache), cache_of_model(cache));
   }
   for (int r = 0; r < x.rows; ++r) {
     const Stream stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
                         Purpose::level);
-    const LocalRow row{x[r], nullptr, kept ? kept[r] : nullptr};
+    const LocalRow row{x[r], nullptr, cache ? cache[r] : nullptr};
     for (std::size_t t = 0; t < order.size(); ++t) {
       double log_odds = 0;  // of the other level
       const auto other = static_cast<Symbol>(1 - x[r][order[t]]);

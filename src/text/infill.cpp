@@ -55,9 +55,10 @@ void ConditionalGibbs::step(const Target& target, Tile& tile, Workspace& work,
                             std::span<StepInfo> info) const {
   const int rows = tile.rows(), levels = target.domain().max_levels(), stride = padded(levels);
   const auto count = static_cast<std::size_t>(rows);
-  const Rows<float> log_p{work.own.get<float>(0, count * static_cast<std::size_t>(stride)), rows,
-                          levels, stride};
-  const std::span gaps(work.own.get<int>(1, count), count);
+  const Rows<float> log_p{
+      work.sampler_scratch.get<float>(0, count * static_cast<std::size_t>(stride)), rows, levels,
+      stride};
+  const std::span gaps(work.sampler_scratch.get<int>(1, count), count);
   const auto uniform = [&](int r, Purpose purpose) {
     return work.stream(tile, r, purpose).uniform();
   };
@@ -75,7 +76,7 @@ void ConditionalGibbs::step(const Target& target, Tile& tile, Workspace& work,
   }
   ++tile.step;
   tile.logp_current = work.want_logp;
-  tile.score_current = tile.kept_current = false;
+  tile.score_current = tile.target_cache_current = false;
   if (!work.want_logp) return;
   target.evaluate(work.at(tile.step), tile.x, tile.logp, {});
   work.evaluations.logp += count;

@@ -112,19 +112,19 @@ TEST_P(TemperedTarget, MixesLogpAndScore) {
 // All states in one tile, in single precision.
 struct AllStates {
   RowBuffer<Symbol> x;
-  RowBuffer<float> score, kept;
+  RowBuffer<float> score, target_cache;
   std::vector<double> logp;
   explicit AllStates(const Target& target, const StateTable& table)
       : x(static_cast<int>(table.size()), target.domain().dim()),
         score(x.view().rows, target.domain().score_size()),
-        kept(x.view().rows, std::max(1, target.kept_size())),
+        target_cache(x.view().rows, std::max(1, target.cache_size())),
         logp(table.size()) {
     for (int s = 0; s < x.view().rows; ++s) {
       std::copy_n(table.state(static_cast<std::size_t>(s)), x.view().cols, x.view()[s]);
     }
   }
-  Rows<float> kept_rows(const Target& target) const {
-    return target.kept_size() ? kept.view() : Rows<float>{};
+  Rows<float> cache_rows(const Target& target) const {
+    return target.cache_size() ? target_cache.view() : Rows<float>{};
   }
   void expect_near(const AllStates& other, double error) const {
     for (int s = 0; s < x.view().rows; ++s) {
@@ -143,15 +143,15 @@ TEST_P(TemperedTarget, ChangesBetaWithoutAnEvaluation) {
   AllStates a(path_, table), b(path_, table);
   for (const auto& [from, to] : {std::pair{0.4, 0.7}, {0.7, 0.2}, {1.0, 0.0}, {0.3, 0.3}}) {
     path_.set_beta(from);
-    path_.evaluate_kept({0, 0, scratch}, a.x.view(), a.logp.data(), a.score.view(),
-                        a.kept_rows(path_));
+    path_.evaluate_and_cache({0, 0, scratch}, a.x.view(), a.logp.data(), a.score.view(),
+                             a.cache_rows(path_));
     std::vector<double> ratios;
     for (int s = 0; s < a.x.view().rows; ++s) {
       ratios.push_back(path_.log_ratio(a.x.view()[s], a.logp[static_cast<std::size_t>(s)]));
     }
     path_.set_beta(to);
     EXPECT_EQ(path_.beta(), to);
-    path_.mix_score(a.x.view(), a.kept_rows(path_), a.score.view());
+    path_.mix_score(a.x.view(), a.cache_rows(path_), a.score.view());
     for (int s = 0; s < a.x.view().rows; ++s) {
       a.logp[static_cast<std::size_t>(s)] =
           path_.base().log_probability(a.x.view()[s]) + to * ratios[static_cast<std::size_t>(s)];
@@ -175,13 +175,13 @@ TEST_P(TemperedTarget, EvaluatesNearAnEvaluatedState) {
     }
   }
   path_.set_beta(0.35);
-  path_.evaluate_kept({0, 0, scratch}, x.x.view(), x.logp.data(), x.score.view(),
-                      x.kept_rows(path_));
+  path_.evaluate_and_cache({0, 0, scratch}, x.x.view(), x.logp.data(), x.score.view(),
+                           x.cache_rows(path_));
   path_.set_beta(0.6);  // kept values do not depend on it
-  const Target::Known known{x.x.view(), x.score.view(), x.kept_rows(path_)};
+  const Target::Evaluated known{x.x.view(), x.score.view(), x.cache_rows(path_)};
   path_.evaluate({0, 0, scratch}, fresh.x.view(), fresh.logp.data(), fresh.score.view());
   path_.evaluate_near({0, 0, scratch}, known, y.x.view(), y.logp.data(), y.score.view(),
-                      y.kept_rows(path_));
+                      y.cache_rows(path_));
   y.expect_near(fresh, 3e-6);
   path_.evaluate_near({0, 0, scratch}, known, y.x.view(), y.logp.data(), y.score.view(), {});
   y.expect_near(fresh, 3e-6);
@@ -196,11 +196,12 @@ TEST_P(TemperedTarget, MovesLocally) {
   Scratch scratch;
   path_.set_beta(0.45);
   RowBuffer<Symbol> x(1, domain.dim());
-  RowBuffer<float> kept(1, std::max(1, path_.kept_size()));
+  RowBuffer<float> target_cache(1, std::max(1, path_.cache_size()));
   double logp = 0;
-  path_.evaluate_kept({0, 0, scratch}, x.view(), &logp, {},
-                      path_.kept_size() ? kept.view() : Rows<float>{});
-  const LocalRow row{x.view()[0], nullptr, moves->need_kept() ? kept.view()[0] : nullptr};
+  path_.evaluate_and_cache({0, 0, scratch}, x.view(), &logp, {},
+                           path_.cache_size() ? target_cache.view() : Rows<float>{});
+  const LocalRow row{x.view()[0], nullptr,
+                     moves->need_target_cache() ? target_cache.view()[0] : nullptr};
   std::vector<double> out(static_cast<std::size_t>(domain.max_levels()));
   for (std::uint32_t step = 0; step < 60; ++step) {
     const auto i = static_cast<int>(step * 7 % static_cast<std::uint32_t>(domain.dim()));

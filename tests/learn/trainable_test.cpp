@@ -159,14 +159,14 @@ TEST(TrainableRbm, StartsFromTheDataMeans) {
 // Everything a target can be asked for, at both ways to give it its parameters.
 void expect_same(const Target& a, const Target& b, Rows<const Symbol> x) {
   Scratch scratch;
-  const int dim = x.cols, kept = std::max(1, a.kept_size());
+  const int dim = x.cols, kept = std::max(1, a.cache_size());
   struct Values {
-    RowBuffer<float> score, kept;
+    RowBuffer<float> score, target_cache;
     std::vector<double> logp;
   };
   const auto values = [&](const Target& t) {
     Values v{{x.rows, dim}, {x.rows, kept}, std::vector<double>(static_cast<std::size_t>(x.rows))};
-    t.evaluate_kept({0, 0, scratch}, x, v.logp.data(), v.score.view(), v.kept.view());
+    t.evaluate_and_cache({0, 0, scratch}, x, v.logp.data(), v.score.view(), v.target_cache.view());
     return v;
   };
   const Values of_a = values(a), of_b = values(b);
@@ -179,10 +179,12 @@ void expect_same(const Target& a, const Target& b, Rows<const Symbol> x) {
     for (int i = 0; i < dim; ++i) {
       EXPECT_EQ(of_a.score.view()[r][i], of_b.score.view()[r][i]);
       double difference_a = 0, difference_b = 0;
-      a.local_moves()->differences({state.data(), of_a.score.view()[r], of_a.kept.view()[r]}, i,
-                                   1 - state[static_cast<std::size_t>(i)], 1, &difference_a);
-      b.local_moves()->differences({state.data(), of_b.score.view()[r], of_b.kept.view()[r]}, i,
-                                   1 - state[static_cast<std::size_t>(i)], 1, &difference_b);
+      a.local_moves()->differences(
+          {state.data(), of_a.score.view()[r], of_a.target_cache.view()[r]}, i,
+          1 - state[static_cast<std::size_t>(i)], 1, &difference_a);
+      b.local_moves()->differences(
+          {state.data(), of_b.score.view()[r], of_b.target_cache.view()[r]}, i,
+          1 - state[static_cast<std::size_t>(i)], 1, &difference_b);
       EXPECT_EQ(difference_a, difference_b);
     }
   }

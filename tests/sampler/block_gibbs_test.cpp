@@ -43,7 +43,7 @@ TEST(BlockGibbs, ExtremeLogOdds) {
   struct : StepObserver {
     bool wants_logp(std::uint64_t) const override { return false; }
     void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
-      EXPECT_FALSE(tile.logp_current || tile.score_current || tile.kept_current);
+      EXPECT_FALSE(tile.logp_current || tile.score_current || tile.target_cache_current);
       for (const StepInfo& done : info) {
         EXPECT_EQ(done.changed, 0u);
         EXPECT_EQ(done.proposed, 70u);

@@ -127,8 +127,8 @@ TEST(Gwg, TakesTheSameStepsInPlace) {
       SCOPED_TRACE(c.name + ", flips " + std::to_string(flips));
       const Gwg here = gwg(*c.target, flips, Balancing::sqrt, c.window);
       const Walked a(*c.target, here, 2, 400, 12), b(plain, here, 2, 400, 12);
-      EXPECT_TRUE(here.carries(*c.target));
-      EXPECT_FALSE(here.carries(plain));
+      EXPECT_TRUE(here.accumulates_rounding(*c.target));
+      EXPECT_FALSE(here.accumulates_rounding(plain));
       EXPECT_EQ(a.states, b.states);
       EXPECT_NEAR(a.acceptance, b.acceptance, 1e-5);
       // With more than one flip there was something to take back.
@@ -197,13 +197,13 @@ TEST(Gwg, CostOfAStepDoesNotGrowWithTheModel) {
 TEST(LocallyBalanced, NeedsNoScoreThatItDoesNotUse) {
   const IsingLattice lattice(3, 3, true, 0.1, 0.2);
   EXPECT_FALSE(locally_balanced(lattice).needs(lattice).score);
-  EXPECT_FALSE(locally_balanced(lattice).needs(lattice).kept);
+  EXPECT_FALSE(locally_balanced(lattice).needs(lattice).target_cache);
   EXPECT_TRUE(gwg(lattice, 1).needs(lattice).score);
   const auto dense = make_ising(4, {{0, 1, 0.6}}, {}, Quadratic::Storage::dense);
   EXPECT_TRUE(locally_balanced(*dense).needs(*dense).score);
-  EXPECT_TRUE(locally_balanced(small_rbm()).needs(small_rbm()).kept);
+  EXPECT_TRUE(locally_balanced(small_rbm()).needs(small_rbm()).target_cache);
   EXPECT_FALSE(locally_balanced(small_rbm()).needs(small_rbm()).score);
-  EXPECT_TRUE(gwg(small_rbm(), 1).needs(small_rbm()).kept);  // for evaluating near by
+  EXPECT_TRUE(gwg(small_rbm(), 1).needs(small_rbm()).target_cache);  // for evaluating near by
 }
 
 // One sampler after the other on the same chains: each must find or make what it needs.

@@ -20,12 +20,13 @@ struct OneTile {
       : x(rows, target.domain().dim()),
         y(rows, target.domain().dim()),
         score(rows, target.domain().score_size()),
-        own(rows, sampler.own_size(target)),
+        own(rows, sampler.cache_size(target)),
         logp(static_cast<std::size_t>(rows)),
         y_logp(static_cast<std::size_t>(rows)),
         info(static_cast<std::size_t>(rows)) {
     for (int r = 0; r < rows; ++r) x.view()[r][r % target.domain().dim()] = 1;
-    tile.x = x.view(), tile.own = own.view(), tile.score = score.view(), tile.logp = logp.data();
+    tile.x = x.view(), tile.sampler_cache = own.view(), tile.score = score.view(),
+    tile.logp = logp.data();
     work.proposal.x = y.view(), work.proposal.logp = y_logp.data();
     work.seed = seed;
     target.evaluate(work.at(0), x.view(), logp.data(), {});
@@ -33,11 +34,13 @@ struct OneTile {
   }
 
   // The first dim of the sampler's own values of chain r.
-  std::vector<float> z(int r) const { return {tile.own[r], tile.own[r] + tile.x.cols}; }
+  std::vector<float> z(int r) const {
+    return {tile.sampler_cache[r], tile.sampler_cache[r] + tile.x.cols};
+  }
   std::vector<float> z() const {
     std::vector<float> all;
     for (int r = 0; r < tile.rows(); ++r) {
-      all.insert(all.end(), tile.own[r], tile.own[r] + tile.x.cols);
+      all.insert(all.end(), tile.sampler_cache[r], tile.sampler_cache[r] + tile.x.cols);
     }
     return all;
   }

@@ -91,7 +91,7 @@ TEST(Pas, TakesTheSameStepsInPlace) {
       SCOPED_TRACE(target->name() + std::to_string(flips));
       const Pas here = pas(*target, flips, false, target == &poisson ? 2 : 0);
       const Walked a(*target, here, 2, 400, 12), b(plain, here, 2, 400, 12);
-      EXPECT_TRUE(here.carries(*target));
+      EXPECT_TRUE(here.accumulates_rounding(*target));
       EXPECT_EQ(a.states, b.states);
       EXPECT_NEAR(a.acceptance, b.acceptance, 1e-5);
       // With more than one flip there was something to take back.

@@ -154,7 +154,7 @@ TEST(Rmala, AcceptsByTheRatioOfItsDefinition) {
       const LiteralRmala literal(*target, c);
       OneTile one(*target, sampler, 8);
       const auto z = [&](int r) {
-        return LiteralRmala::Point(one.tile.own[r], one.tile.own[r] + dim);
+        return LiteralRmala::Point(one.tile.sampler_cache[r], one.tile.sampler_cache[r] + dim);
       };
       int accepted = 0, below_one = 0;
       for (int step = 0; step < 50; ++step) {
@@ -174,7 +174,7 @@ TEST(Rmala, AcceptsByTheRatioOfItsDefinition) {
           below_one += ratio < -0.01;
           for (std::size_t i = 0; i < dim; ++i) {
             EXPECT_EQ(one.tile.x[r][i], z(r)[i] > 0);
-            EXPECT_NEAR(one.tile.own[r][dim + i], literal.gradient(z(r))[i], 1e-4);
+            EXPECT_NEAR(one.tile.sampler_cache[r][dim + i], literal.gradient(z(r))[i], 1e-4);
           }
           EXPECT_NEAR(one.tile.logp[r], logp_of(*target, one.tile.x[r]), 2e-6);
         }
@@ -194,11 +194,11 @@ TEST(Rmala, StartsInTheOrthantOfTheState) {
   OneTile one(target, sampler, 2);
   double squares = 0;
   for (int i = 0; i < 2000; ++i) {
-    ASSERT_EQ(one.tile.own[0][i] > 0, one.tile.x[0][i] == 1);
-    squares += double{one.tile.own[0][i]} * double{one.tile.own[0][i]};
+    ASSERT_EQ(one.tile.sampler_cache[0][i] > 0, one.tile.x[0][i] == 1);
+    squares += double{one.tile.sampler_cache[0][i]} * double{one.tile.sampler_cache[0][i]};
   }
   EXPECT_NEAR(squares / 2000, 1, 4 * std::sqrt(2 / 2000.0));
-  EXPECT_NE(one.tile.own[0][2], one.tile.own[1][2]);
+  EXPECT_NE(one.tile.sampler_cache[0][2], one.tile.sampler_cache[1][2]);
 }
 
 TEST(Rmala, TuningReachesTheAcceptanceGoal) {
@@ -248,7 +248,7 @@ TEST(Rmala, LeavesWordThatTheScoreIsBehind) {
   OneTile one(*target, sampler, 4);
   while (one.tile.score_current) sampler.step(*target, one.tile, one.work, one.info);
   EXPECT_TRUE(one.tile.logp_current);
-  EXPECT_FALSE(one.tile.kept_current);
+  EXPECT_FALSE(one.tile.target_cache_current);
 }
 
 TEST(Rmala, StatesThatAreForbiddenAreCountedRejections) {

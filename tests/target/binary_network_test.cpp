@@ -86,12 +86,12 @@ TEST(BinaryNetwork, FastEvaluationsAreTheExactOnes) {
     const BinaryNetwork network(made_up_rows(s.rows, s.features), {s.hidden, temperature, 0});
     const int dim = network.domain().dim(), states = 3;
     const RowBuffer<Symbol> x = random_states(states, dim);
-    RowBuffer<float> score(states, dim), kept(states, network.kept_size()), again(states, dim);
+    RowBuffer<float> score(states, dim), kept(states, network.cache_size()), again(states, dim);
     RowBuffer<double> exact_score(states, dim);
     std::vector<double> logp(states), exact(states), alone(states);
     Scratch scratch;
     const At at{0, 0, scratch};
-    network.evaluate_kept(at, x.view(), logp.data(), score.view(), kept.view());
+    network.evaluate_and_cache(at, x.view(), logp.data(), score.view(), kept.view());
     network.evaluate(at, x.view(), alone.data(), {});
     network.evaluate(at, x.view(), nullptr, again.view());
     network.evaluate_exact(at, x.view(), exact.data(), exact_score.view());
@@ -177,11 +177,11 @@ TEST(NetworkMoves, DifferencesAndMovesAreThoseOfEvaluations) {
     const BinaryNetwork network(made_up_rows(s.rows, s.features), {s.hidden, 100, 0});
     const int dim = network.domain().dim();
     const RowBuffer<Symbol> x = random_states(1, dim);
-    RowBuffer<float> kept(1, network.kept_size()), fresh(1, network.kept_size());
+    RowBuffer<float> kept(1, network.cache_size()), fresh(1, network.cache_size());
     Scratch scratch;
     const At at{0, 0, scratch};
     double logp = 0;
-    network.evaluate_kept(at, x.view(), &logp, {}, kept.view());
+    network.evaluate_and_cache(at, x.view(), &logp, {}, kept.view());
     const LocalRow row{x.view()[0], nullptr, kept.view()[0]};
     const BinaryNetworkShape shape = network.network();
     for (const int i : {0, shape.first_bias() - 1, shape.first_bias(), shape.second_weight() - 1,
@@ -196,7 +196,7 @@ TEST(NetworkMoves, DifferencesAndMovesAreThoseOfEvaluations) {
       network.move(row, i, to);
       EXPECT_EQ(x.view()[0][i], to);
       EXPECT_NEAR(one, logp_of(network, x.view()[0]) - before, 30 * logit_tolerance(s)) << i;
-      network.evaluate_kept(at, x.view(), nullptr, {}, fresh.view());
+      network.evaluate_and_cache(at, x.view(), nullptr, {}, fresh.view());
       for (int r = 0; r < s.rows; ++r) {
         ASSERT_NEAR(kept.view()[0][r], fresh.view()[0][r], 8 * logit_tolerance(s)) << i << " " << r;
       }
@@ -211,7 +211,7 @@ TEST(NetworkBatches, AreAFunctionOfSeedAndStepAndUnbiased) {
   const BinaryNetwork full(data, {5, 100, 0}), batch(full, {5, 100, 7});
   EXPECT_TRUE(batch.stochastic());
   EXPECT_FALSE(full.stochastic());
-  EXPECT_EQ(batch.kept_size(), 0);
+  EXPECT_EQ(batch.cache_size(), 0);
   EXPECT_EQ(batch.local_moves(), nullptr);
   const int dim = full.domain().dim();
   const RowBuffer<Symbol> x = random_states(1, dim);

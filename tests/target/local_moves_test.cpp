@@ -17,18 +17,18 @@ class LocalMovesOf : public testing::TestWithParam<SmallTarget> {};
 
 struct EvaluatedRow {
   RowBuffer<Symbol> x;
-  RowBuffer<float> score, kept;
+  RowBuffer<float> score, target_cache;
   double logp = 0;
   explicit EvaluatedRow(const Target& target)
       : x(1, target.domain().dim()),
         score(1, target.domain().score_size()),
-        kept(1, std::max(1, target.kept_size())) {}
+        target_cache(1, std::max(1, target.cache_size())) {}
   void evaluate(const Target& target) {
     Scratch scratch;
-    target.evaluate_kept({0, 0, scratch}, x.view(), &logp, score.view(), kept.view());
+    target.evaluate_and_cache({0, 0, scratch}, x.view(), &logp, score.view(), target_cache.view());
   }
   LocalRow local(const Target& target) const {
-    return {x.view()[0], score.view()[0], target.kept_size() ? kept.view()[0] : nullptr};
+    return {x.view()[0], score.view()[0], target.cache_size() ? target_cache.view()[0] : nullptr};
   }
 };
 
@@ -78,8 +78,8 @@ TEST_P(LocalMovesOf, MovesBringEverythingUpToDate) {
     for (int k = 0; local->moves_keep_score() && k < target->domain().score_size(); ++k) {
       EXPECT_NEAR(row.score.view()[0][k], fresh.score.view()[0][k], 1e-5);
     }
-    for (int k = 0; k < target->kept_size(); ++k) {
-      EXPECT_NEAR(row.kept.view()[0][k], fresh.kept.view()[0][k], 1e-5);
+    for (int k = 0; k < target->cache_size(); ++k) {
+      EXPECT_NEAR(row.target_cache.view()[0][k], fresh.target_cache.view()[0][k], 1e-5);
     }
     // Scores change at the neighbours alone (and at the coordinate itself).
     std::vector<std::int32_t> room(static_cast<std::size_t>(local->max_neighbours()));

@@ -53,20 +53,21 @@ class Near : public testing::TestWithParam<NearTarget> {};
 
 struct Evaluated {
   RowBuffer<Symbol> x;
-  RowBuffer<float> score, kept;
+  RowBuffer<float> score, target_cache;
   std::vector<double> logp;
   Evaluated(const Target& target, int rows)
       : x(rows, target.domain().dim()),
         score(rows, target.domain().score_size()),
-        kept(rows, std::max(1, target.kept_size())),
+        target_cache(rows, std::max(1, target.cache_size())),
         logp(static_cast<std::size_t>(rows)) {}
   void evaluate(const Target& target, Scratch& scratch) {
-    target.evaluate_kept({0, 0, scratch}, x.view(), logp.data(), score.view(), kept.view());
+    target.evaluate_and_cache({0, 0, scratch}, x.view(), logp.data(), score.view(),
+                              target_cache.view());
   }
   void evaluate_near(const Target& target, Scratch& scratch, const Evaluated& known) {
-    const Rows<float> known_kept = target.kept_size() ? known.kept.view() : Rows<float>{};
+    const Rows<float> known_kept = target.cache_size() ? known.target_cache.view() : Rows<float>{};
     target.evaluate_near({0, 0, scratch}, {known.x.view(), known.score.view(), known_kept},
-                         x.view(), logp.data(), score.view(), kept.view());
+                         x.view(), logp.data(), score.view(), target_cache.view());
   }
 };
 
@@ -96,8 +97,8 @@ void expect_equal(const Target& target, const Evaluated& a, const Evaluated& b, 
     for (int i = 0; i < n; ++i) {
       ASSERT_NEAR(a.score.view()[r][i], b.score.view()[r][i], 2 * error) << r << " " << i;
     }
-    for (int h = 0; h < target.kept_size(); ++h) {
-      ASSERT_NEAR(a.kept.view()[r][h], b.kept.view()[r][h], error) << r << " " << h;
+    for (int h = 0; h < target.cache_size(); ++h) {
+      ASSERT_NEAR(a.target_cache.view()[r][h], b.target_cache.view()[r][h], error) << r << " " << h;
     }
     const auto k = static_cast<std::size_t>(r);
     ASSERT_NEAR(a.logp[k], b.logp[k], 3 * error * std::sqrt(n)) << r;

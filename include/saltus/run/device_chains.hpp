@@ -39,7 +39,7 @@ class DeviceChains {
   // Steps `step`, ..., `step + steps - 1` of all chains, in the same law and with the same random
   // numbers as Sampler::step on a Tempered target. The observer sees every step in turn, called by
   // the calling thread, with one tile on the host whose states and logp are there where it wants
-  // them; score and kept values are not.
+  // them; score and cached values are not.
   virtual void advance(const Sampler& sampler, const Law& law, std::uint64_t step,
                        std::uint64_t steps, StepObserver& observer) = 0;
 

@@ -1,8 +1,9 @@
 // Samplers made of others, their parts: Sequence takes them in turn, Mix at random.
 //
 // A part has random numbers of its own: its seed follows from that of the run and its place. What
-// one part leaves stale another one evaluates, and what a part keeps per chain (Sampler::own_size)
-// is started afresh before each of its steps, because other parts may have moved the chain since.
+// one part leaves stale another one evaluates, and what a part keeps per chain
+// (Sampler::cache_size) is started afresh before each of its steps, because other parts may have
+// moved the chain since.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,7 @@ class Composed : public Sampler, public Tunable, public Enumerable {
   bool reversible() const override;
   std::string missing(const Target& target) const override;
   Needs needs(const Target&) const override { return {false, false, false}; }
-  bool carries(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
 
   const Tunable* tunable() const override;
   std::vector<Tuning> tuning() const override;
@@ -64,7 +65,7 @@ class Sequence final : public Composed {
   explicit Sequence(Parts parts) : Composed(std::move(parts)) {}
 
   std::string name() const override;  // "dmala+gwg"
-  std::string own_key() const override { return "sequence"; }
+  std::string cache_key() const override { return "sequence"; }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   int phases(const Domain& domain) const override;
@@ -89,7 +90,7 @@ class Mix final : public Composed {
   Mix(Parts parts, std::vector<double> weights);
 
   std::string name() const override;  // "mix of dmala, gwg"
-  std::string own_key() const override { return "mix"; }
+  std::string cache_key() const override { return "mix"; }
   std::vector<Parameter> parameters() const override;
   std::span<const double> probabilities() const { return probabilities_; }
   void step(const Target& target, Tile& tile, Workspace& work,

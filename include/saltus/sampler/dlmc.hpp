@@ -38,7 +38,7 @@ class Dlmc final : public Sampler, public Tunable, public Enumerable {
   bool reversible() const override { return true; }
 
   Needs needs(const Target& target) const override { return {true, true, target.cheap_near()}; }
-  bool carries(const Target& target) const override { return target.cheap_near(); }
+  bool accumulates_rounding(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   const Enumerable* enumerable() const override { return this; }

@@ -39,7 +39,7 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
 
   Needs needs(const Target& target) const override;
   // On a target that knows how to evaluate near an evaluated state.
-  bool carries(const Target& target) const override { return target.cheap_near(); }
+  bool accumulates_rounding(const Target& target) const override { return target.cheap_near(); }
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   const Enumerable* enumerable() const override { return this; }

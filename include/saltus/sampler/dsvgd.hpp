@@ -25,7 +25,7 @@ class Dsvgd final : public Sampler {
   explicit Dsvgd(DsvgdOptions options);
 
   std::string name() const override { return "dsvgd"; }
-  std::string own_key() const override {
+  std::string cache_key() const override {
     return name() + " " + std::to_string(options_.temperature);
   }
   std::vector<Parameter> parameters() const override;
@@ -37,7 +37,7 @@ class Dsvgd final : public Sampler {
   std::string missing(const Target& target) const override;
   Needs needs(const Target&) const override { return {true, false, false}; }
   // z, Adam's two means of phi and of its square, and how many steps they are made of.
-  int own_size(const Target& target) const override { return 3 * target.domain().dim() + 1; }
+  int cache_size(const Target& target) const override { return 3 * target.domain().dim() + 1; }
   void start(const Target& target, Tile& tile, Workspace& work) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;

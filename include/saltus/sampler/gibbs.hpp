@@ -32,7 +32,7 @@ class Gibbs final : public Sampler, public Enumerable {
   }
   std::string missing(const Target& target) const override;
   Needs needs(const Target& target) const override;
-  bool carries(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   const Enumerable* enumerable() const override { return this; }

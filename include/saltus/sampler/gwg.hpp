@@ -33,14 +33,14 @@ class Gwg final : public Sampler, public Tunable, public Enumerable {
   Gwg(const Domain& domain, const GwgOptions& options);
 
   std::string name() const override { return options_.exact ? "locally_balanced" : "gwg"; }
-  std::string own_key() const override;
+  std::string cache_key() const override;
   std::vector<Parameter> parameters() const override;
   bool exact() const override { return true; }
   bool reversible() const override { return true; }
 
   Needs needs(const Target& target) const override;
-  bool carries(const Target& target) const override;
-  int own_size(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
+  int cache_size(const Target& target) const override;
   void start(const Target& target, Tile& tile, Workspace& work) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;

@@ -31,14 +31,14 @@ class Pas final : public Sampler, public Tunable, public Enumerable {
   Pas(const Domain& domain, const PasOptions& options);
 
   std::string name() const override { return "pas"; }
-  std::string own_key() const override;
+  std::string cache_key() const override;
   std::vector<Parameter> parameters() const override;
   bool exact() const override { return true; }
   bool reversible() const override { return true; }
 
   Needs needs(const Target& target) const override;
-  bool carries(const Target& target) const override;
-  int own_size(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
+  int cache_size(const Target& target) const override;
   void start(const Target& target, Tile& tile, Workspace& work) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;

@@ -28,7 +28,7 @@ class Rmala final : public Sampler, public Tunable {
   explicit Rmala(RmalaOptions options);
 
   std::string name() const override { return "rmala"; }
-  std::string own_key() const override {
+  std::string cache_key() const override {
     return name() + " " + std::to_string(options_.temperature);
   }
   std::vector<Parameter> parameters() const override;
@@ -39,7 +39,7 @@ class Rmala final : public Sampler, public Tunable {
   std::string missing(const Target& target) const override;
   Needs needs(const Target&) const override { return {true, false, false}; }
   // z and the surrogate's gradient there.
-  int own_size(const Target& target) const override { return 2 * target.domain().dim(); }
+  int cache_size(const Target& target) const override { return 2 * target.domain().dim(); }
   void start(const Target& target, Tile& tile, Workspace& work) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;

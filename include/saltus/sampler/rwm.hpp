@@ -28,7 +28,7 @@ class Rwm final : public Sampler, public Tunable, public Enumerable {
 
   Needs needs(const Target&) const override { return {true, false, false}; }
   // log p follows the moves where the target knows the differences.
-  bool carries(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   const Enumerable* enumerable() const override { return this; }

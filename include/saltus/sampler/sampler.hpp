@@ -23,14 +23,14 @@ struct Parameter {
 };
 
 // What the next step of some chains needs, and nothing else: their states, logp and score there,
-// what the target keeps per row (Target::kept_size) and what the sampler does
-// (Sampler::own_size). Row r is chain first_chain + r, at place first_slot + r.
+// what the target keeps per row (Target::cache_size) and what the sampler does
+// (Sampler::cache_size). Row r is chain first_chain + r, at place first_slot + r.
 struct Tile {
   Rows<Symbol> x;
-  Rows<float> score, kept, own;
+  Rows<float> score, target_cache, sampler_cache;
   double* logp = nullptr;
   // False after a step that left the value behind the state.
-  bool logp_current = true, score_current = true, kept_current = true;
+  bool logp_current = true, score_current = true, target_cache_current = true;
   std::uint32_t first_chain = 0;  // names the random streams of the first row
   std::uint32_t first_slot = 0;   // its place in arrays of all chains of the process
   std::uint64_t step = 0;
@@ -58,10 +58,10 @@ struct Evaluations {
 
 // What a thread lends to a step: room for a proposal, memory, and the random seed.
 struct Workspace {
-  Tile proposal;    // as large as the tile
-  Scratch scratch;  // the target's
-  Scratch own;      // the sampler's
-  Scratch parts;    // that of a sampler made of others, which use `own`
+  Tile proposal;            // as large as the tile
+  Scratch scratch;          // the target's
+  Scratch sampler_scratch;  // the sampler's
+  Scratch parts;            // that of a sampler made of others, which use `sampler_scratch`
   std::uint64_t seed = 0;
   bool want_logp = true;  // the caller will read logp after this step
   Evaluations evaluations;
@@ -95,19 +95,19 @@ class Sampler {
 
   // What must be there on entry to a step beside the states.
   struct Needs {
-    bool logp = true, score = true, kept = false;
+    bool logp = true, score = true, target_cache = false;
   };
   virtual Needs needs(const Target&) const { return {exact(), true, false}; }
 
-  // True when steps bring logp, score or kept values up to date from their old values instead of
+  // True when steps bring logp, score or cached values up to date from their old values instead of
   // evaluating afresh. They then carry rounding along, and a checkpoint must keep them.
-  virtual bool carries(const Target&) const { return false; }
+  virtual bool accumulates_rounding(const Target&) const { return false; }
 
   // Values that the sampler keeps per chain from step to step, and their start from the tile's
   // states (with what `needs` asks for at hand).
-  virtual int own_size(const Target&) const { return 0; }
-  // Samplers with the same key can go on with one another's own values. At most 64 characters.
-  virtual std::string own_key() const { return name(); }
+  virtual int cache_size(const Target&) const { return 0; }
+  // Two samplers with the same key can share cached values. At most 64 characters.
+  virtual std::string cache_key() const { return name(); }
   virtual void start(const Target&, Tile&, Workspace&) const {}
 
   // True when chains influence one another: all of them are then one tile.

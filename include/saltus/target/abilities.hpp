@@ -16,12 +16,12 @@ namespace saltus {
 struct At;
 class DeviceChains;
 
-// One row of a tile with what is kept up to date along with it. score and kept are null where
-// nobody keeps them; x always counts.
+// One row of a tile with what is kept up to date along with it. score and target_cache are null
+// where nobody keeps them; x always counts.
 struct LocalRow {
   Symbol* x = nullptr;
   float* score = nullptr;
-  float* kept = nullptr;
+  float* target_cache = nullptr;
 };
 
 // Changes of single coordinates at less than the cost of an evaluation.
@@ -32,14 +32,14 @@ class LocalMoves {
   // True when `move` keeps the score up to date at about the cost of `differences` times the number
   // of neighbours. False: rows are given without a score.
   virtual bool moves_keep_score() const = 0;
-  // True when `differences` and `move` need the row's score or its kept values to be there.
+  // True when `differences` and `move` need the row's score or its cached values.
   virtual bool need_score() const { return false; }
-  virtual bool need_kept() const { return false; }
+  virtual bool need_target_cache() const { return false; }
 
   // out[m] = logp(x with level first + m at coordinate i) - logp(x), m = 0 .. count - 1.
   virtual void differences(const LocalRow& row, int i, int first, int count, double* out) const = 0;
 
-  // Sets coordinate i to a level, and brings score and kept (where not null) up to date.
+  // Sets coordinate i to a level, and brings score and target_cache (where not null) up to date.
   virtual void move(const LocalRow& row, int i, Symbol to) const = 0;
 
   // The coordinates whose differences and scores depend on coordinate i; i itself may be among

@@ -68,13 +68,13 @@ class BinaryNetwork final : public Target, public LocalMoves, public NetworkPred
   int preferred_tile() const override { return 1; }
 
   // Of a mini-batch nothing is kept: the next one has other rows.
-  int kept_size() const override { return stochastic() ? 0 : rows().rows(); }
-  void evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                     Rows<float> kept) const override;
+  int cache_size() const override { return stochastic() ? 0 : rows().rows(); }
+  void evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                          Rows<float> cache) const override;
 
   const LocalMoves* local_moves() const override { return stochastic() ? nullptr : this; }
   bool moves_keep_score() const override { return false; }
-  bool need_kept() const override { return true; }
+  bool need_target_cache() const override { return true; }
   void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return all_; }

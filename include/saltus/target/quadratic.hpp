@@ -34,8 +34,8 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   bool cheap_near() const override { return dense(); }
-  void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                     Rows<float> score, Rows<float> kept) const override;
+  void evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y, double* logp,
+                     Rows<float> score, Rows<float> cache) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
   int preferred_tile() const override { return dense() ? 64 : 16; }

@@ -27,19 +27,19 @@ class Rbm final : public Target, public LocalMoves, public Relaxation, public Hi
   std::string name() const override { return "rbm"; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
-  int kept_size() const override { return hidden(); }
-  void evaluate_kept(const At&, Rows<const Symbol> x, double* logp, Rows<float> score,
-                     Rows<float> kept) const override;
+  int cache_size() const override { return hidden(); }
+  void evaluate_and_cache(const At&, Rows<const Symbol> x, double* logp, Rows<float> score,
+                          Rows<float> cache) const override;
   bool cheap_near() const override { return true; }
-  void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                     Rows<float> score, Rows<float> kept) const override;
+  void evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y, double* logp,
+                     Rows<float> score, Rows<float> cache) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
   int preferred_tile() const override { return 64; }
 
   const LocalMoves* local_moves() const override { return this; }
   bool moves_keep_score() const override { return false; }
-  bool need_kept() const override { return true; }
+  bool need_target_cache() const override { return true; }
   void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int, std::int32_t*) const override { return all_; }

@@ -37,21 +37,21 @@ class Target {
 
   // Values that the target keeps per row for its own use beside the score (pre-activations of
   // hidden units, say), so that a state near an evaluated one costs less. 0: none.
-  virtual int kept_size() const { return 0; }
-  // evaluate, with the kept values as a third output.
-  virtual void evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                             Rows<float> kept) const;
+  virtual int cache_size() const { return 0; }
+  // evaluate, with the cached values as a third output.
+  virtual void evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp,
+                                  Rows<float> score, Rows<float> cache) const;
 
-  // evaluate_kept at rows y, given rows x that may differ from them in few coordinates, with the
-  // score and kept values there. Results carry rounding from x to y; a sampler that steps this way
-  // evaluates afresh now and then. cheap_near says whether this ever costs less.
-  struct Known {
+  // evaluate_and_cache at rows y, given rows x that may differ from them in few coordinates, with
+  // the score and cached values there. Results carry rounding from x to y; a sampler that steps
+  // this way evaluates afresh now and then. cheap_near says whether this ever costs less.
+  struct Evaluated {
     Rows<const Symbol> x;
-    Rows<const float> score, kept;
+    Rows<const float> score, target_cache;
   };
   virtual bool cheap_near() const { return false; }
-  virtual void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                             Rows<float> score, Rows<float> kept) const;
+  virtual void evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y,
+                             double* logp, Rows<float> score, Rows<float> cache) const;
 
   // The same with the score in double precision, for exact checks. Unless overridden it widens the
   // score of `evaluate`.

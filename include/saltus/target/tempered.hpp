@@ -2,9 +2,9 @@
 //
 //   log p_beta(x) = beta log p(x) + (1 - beta) log p_0(x),   0 <= beta <= 1.
 //
-// A row's cache (Target::kept_size) holds the model's own kept values and score, so that a change
-// of beta takes no evaluation and adds no error. Every ability of the model serves at every beta:
-// differences, conditional distributions and relaxed values are affine in beta.
+// A row's cache (Target::cache_size) holds the model's own cached values and score, so that a
+// change of beta takes no evaluation and adds no error. Every ability of the model serves at every
+// beta: differences, conditional distributions and relaxed values are affine in beta.
 #pragma once
 
 #include <memory>
@@ -30,13 +30,13 @@ class Tempered final : public Target,
   const Independent& base() const { return *base_; }
   const std::shared_ptr<const Independent>& shared_base() const { return base_; }
   double beta() const { return beta_; }
-  // Values computed before are then out of date, except kept ones. Not while others evaluate.
+  // Values computed before are then out of date, except cached ones. Not while others evaluate.
   void set_beta(double beta);
 
   // (log p - log p_0)(x), given log p_beta(x) at the present beta, which must not be 0.
   double log_ratio(const Symbol* x, double logp) const;
   // The score at the present beta from the model's own, which a row's cache holds.
-  void mix_score(Rows<const Symbol> x, Rows<const float> kept, Rows<float> score) const;
+  void mix_score(Rows<const Symbol> x, Rows<const float> cache, Rows<float> score) const;
 
   std::string name() const override { return model_.name() + " (tempered)"; }
   const Domain& domain() const override { return model_.domain(); }
@@ -49,17 +49,19 @@ class Tempered final : public Target,
   // At beta = 1 this is the model.
   const OnDevice* on_device() const override { return beta_ == 1 ? model_.on_device() : nullptr; }
 
-  // A row: the model's kept values, room up to the padding, and the model's score.
-  int kept_size() const override { return padded(model_.kept_size()) + domain().score_size(); }
-  void evaluate_kept(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
-                     Rows<float> kept) const override;
+  // A row: the model's cached values, room up to the padding, and the model's score.
+  int cache_size() const override { return padded(model_.cache_size()) + domain().score_size(); }
+  void evaluate_and_cache(const At& at, Rows<const Symbol> x, double* logp, Rows<float> score,
+                          Rows<float> cache) const override;
   bool cheap_near() const override { return model_.cheap_near(); }
-  void evaluate_near(const At& at, const Known& known, Rows<const Symbol> y, double* logp,
-                     Rows<float> score, Rows<float> kept) const override;
+  void evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol> y, double* logp,
+                     Rows<float> score, Rows<float> cache) const override;
 
   const LocalMoves* local_moves() const override { return moves() ? this : nullptr; }
   bool moves_keep_score() const override { return false; }
-  bool need_kept() const override { return moves()->need_kept() || moves()->need_score(); }
+  bool need_target_cache() const override {
+    return moves()->need_target_cache() || moves()->need_score();
+  }
   void differences(const LocalRow& row, int i, int first, int count, double* out) const override;
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override {
@@ -96,9 +98,9 @@ class Tempered final : public Target,
   const GibbsSweeps* sweeps() const { return model_.gibbs_sweeps(); }
   const HiddenUnits* units() const { return model_.hidden_units(); }
   template <class T>
-  Rows<T> kept_of_model(Rows<T> kept) const;
+  Rows<T> cache_of_model(Rows<T> cache) const;
   template <class T>
-  Rows<T> score_of_model(Rows<T> kept) const;
+  Rows<T> score_of_model(Rows<T> cache) const;
   LocalRow row_of_model(const LocalRow& row) const;
   void mix_logp(Rows<const Symbol> x, double* logp) const;
   template <class T>

@@ -76,7 +76,7 @@ void Records::tell(Tile tile, StepObserver& observer) const {
   check(cudaEventSynchronize(copied_), "cudaEventSynchronize");
   const std::size_t row = static_cast<std::size_t>(chains_) * static_cast<std::size_t>(stride_);
   tile.logp_current = wants_logp_;
-  tile.score_current = tile.kept_current = false;
+  tile.score_current = tile.target_cache_current = false;
   for (std::size_t k = 0; k < steps_; ++k) {
     Symbol* states =
         places_[k] < 0 ? nullptr : rows_.here.data() + static_cast<std::size_t>(places_[k]) * row;

@@ -70,9 +70,9 @@ std::string Composed::missing(const Target& target) const {
   return {};
 }
 
-bool Composed::carries(const Target& target) const {
+bool Composed::accumulates_rounding(const Target& target) const {
   return std::any_of(parts_.begin(), parts_.end(),
-                     [&](const auto& p) { return p->carries(target); });
+                     [&](const auto& p) { return p->accumulates_rounding(target); });
 }
 
 const Tunable* Composed::tunable() const {
@@ -133,21 +133,21 @@ void Composed::step_part(std::size_t p, std::uint64_t own_step, const Target& ta
   const std::uint64_t step = tile.step, seed = work.seed;
   const auto dim = static_cast<std::uint64_t>(tile.x.cols);
   if (step % std::max(kFreshSteps, dim) == 0) {
-    tile.logp_current = tile.score_current = tile.kept_current = false;
+    tile.logp_current = tile.score_current = tile.target_cache_current = false;
   }
   const Needs evaluated = make_ready(part, target, tile, work);
   work.evaluations.gradient += evaluated.score ? rows : 0;
   work.evaluations.logp += evaluated.logp ? rows : 0;
   tile.step = own_step;
   work.seed = seed_of_part(seed, p);
-  if (const int own = part.own_size(target); own > 0) {
+  if (const int own = part.cache_size(target); own > 0) {
     const int stride = padded(own);
-    tile.own = {work.parts.get<float>(0, rows * static_cast<std::size_t>(stride)), tile.rows(), own,
-                stride};
+    tile.sampler_cache = {work.parts.get<float>(0, rows * static_cast<std::size_t>(stride)),
+                          tile.rows(), own, stride};
     part.start(target, tile, work);
   }
   part.step(target, tile, work, info);
-  tile.own = {};
+  tile.sampler_cache = {};
   tile.step = step + 1;
   work.seed = seed;
   std::size_t first = 0;

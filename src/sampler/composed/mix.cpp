@@ -55,7 +55,7 @@ Tile rows_of(const Tile& tile, int first, int end) {
     return rows;
   };
   Tile some = tile;
-  some.x = part(tile.x), some.score = part(tile.score), some.kept = part(tile.kept);
+  some.x = part(tile.x), some.score = part(tile.score), some.target_cache = part(tile.target_cache);
   some.logp = tile.logp + first;
   some.first_chain += static_cast<std::uint32_t>(first);
   some.first_slot += static_cast<std::uint32_t>(first);
@@ -70,7 +70,7 @@ void bring_back(const Tile& tile, int first, Tile& some, Tile& y) {
     spare.data = std::exchange(from.data, to[first]);
   };
   move(tile.score, some.score, y.score);
-  move(tile.kept, some.kept, y.kept);
+  move(tile.target_cache, some.target_cache, y.target_cache);
   if (some.x.data != tile.x[first]) {
     for (int r = 0; r < some.rows(); ++r) std::copy_n(some.x[r], some.x.cols, tile.x[first + r]);
     y.x.data = std::exchange(some.x.data, tile.x[first]);
@@ -96,9 +96,9 @@ void Mix::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
     bring_back(before, first, some, work.proposal);
     logp = logp && some.logp_current;
     score = score && some.score_current;
-    kept = kept && some.kept_current;
+    kept = kept && some.target_cache_current;
   }
-  tile.logp_current = logp, tile.score_current = score, tile.kept_current = kept;
+  tile.logp_current = logp, tile.score_current = score, tile.target_cache_current = kept;
   ++tile.step;
 }
 

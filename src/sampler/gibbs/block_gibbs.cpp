@@ -37,7 +37,7 @@ template <class T>
 Rows<T> rows_of(Workspace& work, std::size_t slot, int rows, int cols) {
   const int stride = padded(cols);
   const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(stride);
-  return {work.own.get<T>(slot, count), rows, cols, stride};
+  return {work.sampler_scratch.get<T>(slot, count), rows, cols, stride};
 }
 
 double sum_of_corrections(const HiddenUnits& units, std::span<const float> log_odds) {
@@ -52,7 +52,7 @@ void correct(const HiddenUnits& units, Rows<float> odds, const Tile& tile, Works
              std::span<StepInfo> info) {
   Tile& y = work.proposal;
   const int rows = tile.rows();
-  double* before = work.own.get<double>(4, static_cast<std::size_t>(rows));
+  double* before = work.sampler_scratch.get<double>(4, static_cast<std::size_t>(rows));
   for (int r = 0; r < rows; ++r) before[r] = sum_of_corrections(units, odds.row(r));
   units.hidden_log_odds(work.at(tile.step), {y.x.data, rows, y.x.cols, y.x.stride}, odds);
   for (int r = 0; r < rows; ++r) {
@@ -93,7 +93,7 @@ void BlockGibbs::step(const Target& target, Tile& tile, Workspace& work,
   // Two matrix products: what a gradient costs.
   work.evaluations.gradient += static_cast<std::uint64_t>(rows);
   ++tile.step;
-  tile.score_current = tile.kept_current = false;
+  tile.score_current = tile.target_cache_current = false;
   tile.logp_current = work.want_logp;
   if (!work.want_logp) return;
   target.evaluate(work.at(tile.step), tile.x, tile.logp, {});

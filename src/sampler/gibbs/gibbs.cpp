@@ -84,8 +84,8 @@ Sampler::Needs Gibbs::needs(const Target& target) const {
   return sweeps_of(target) ? Needs{false, false, false} : BallDraws::needs(target);
 }
 
-bool Gibbs::carries(const Target& target) const {
-  return !sweeps_of(target) && BallDraws::carries(target);
+bool Gibbs::accumulates_rounding(const Target& target) const {
+  return !sweeps_of(target) && BallDraws::accumulates_rounding(target);
 }
 
 void Gibbs::step(const Target& target, Tile& tile, Workspace& work,
@@ -99,8 +99,8 @@ void Gibbs::step(const Target& target, Tile& tile, Workspace& work,
     if (by_colours()) {
       draws.draw({colours_.data() + u, 1, 0}, static_cast<std::uint32_t>(u));
     } else if (scan.shared()) {
-      const auto block =
-          scan.block(work.seed, first_update(tile.step) + static_cast<unsigned>(u), work.own);
+      const auto block = scan.block(work.seed, first_update(tile.step) + static_cast<unsigned>(u),
+                                    work.sampler_scratch);
       draws.draw({block.data(), static_cast<int>(block.size()), 0}, static_cast<std::uint32_t>(u));
     } else {
       std::int32_t* own_blocks = draws.room_for_blocks();
@@ -120,7 +120,7 @@ void Gibbs::sweep(const Target& target, const GibbsSweeps& sweeps, Tile& tile, W
                   std::span<StepInfo> info) const {
   const auto rows = static_cast<std::size_t>(tile.rows());
   const auto dim = static_cast<std::uint64_t>(target.domain().dim());
-  auto* changed = work.own.get<std::uint32_t>(0, rows);
+  auto* changed = work.sampler_scratch.get<std::uint32_t>(0, rows);
   std::fill_n(changed, rows, 0u);
   GibbsSweeps::Draws draws{work.seed, tile.step, tile.first_chain, 0};
   const At at = work.at(tile.step);
@@ -137,7 +137,8 @@ void Gibbs::sweep(const Target& target, const GibbsSweeps& sweeps, Tile& tile, W
     const std::uint64_t end = first_update(tile.step + 1);
     for (std::uint64_t u = first_update(tile.step); u < end;) {  // pass by pass
       const std::uint64_t count = std::min(end - u, dim - u % dim);
-      sweeps.update(at, tile.x, scan.order(work.seed, u / dim, work.own).subspan(u % dim, count),
+      sweeps.update(at, tile.x,
+                    scan.order(work.seed, u / dim, work.sampler_scratch).subspan(u % dim, count),
                     draws, changed);
       draws.first_word += static_cast<std::uint32_t>(count);
       u += count;
@@ -148,7 +149,7 @@ void Gibbs::sweep(const Target& target, const GibbsSweeps& sweeps, Tile& tile, W
     info[r] = {1.0, static_cast<std::uint32_t>(updates_), changed[r], true, false};
   }
   ++tile.step;
-  tile.score_current = tile.kept_current = false;
+  tile.score_current = tile.target_cache_current = false;
   tile.logp_current = work.want_logp;
   if (!work.want_logp) return;
   target.evaluate(work.at(tile.step), tile.x, tile.logp, {});

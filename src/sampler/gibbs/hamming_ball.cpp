@@ -50,14 +50,15 @@ Sampler::Needs HammingBall::needs(const Target& target) const {
   return BallDraws::needs(target);
 }
 
-bool HammingBall::carries(const Target& target) const {
-  return BallDraws::carries(target);
+bool HammingBall::accumulates_rounding(const Target& target) const {
+  return BallDraws::accumulates_rounding(target);
 }
 
 void HammingBall::step(const Target& target, Tile& tile, Workspace& work,
                        std::span<StepInfo> info) const {
   BallDraws draws(target, tile, work, info, block_, radius_, largest_);
-  const auto block = scan_of(target.domain(), block_).block(work.seed, tile.step, work.own);
+  const auto block =
+      scan_of(target.domain(), block_).block(work.seed, tile.step, work.sampler_scratch);
   const Blocks blocks{block.data(), static_cast<int>(block.size()), 0};
   draws.jump(blocks);
   draws.draw(blocks, 0);

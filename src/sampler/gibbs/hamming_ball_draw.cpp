@@ -75,7 +75,7 @@ int draw_index(std::span<const double> log_weight, double u, double* weight) {
 Sampler::Needs BallDraws::needs(const Target& target) {
   const LocalMoves* local = target.local_moves();
   if (!local) return {false, false, false};
-  return {true, local->need_score(), local->need_kept()};
+  return {true, local->need_score(), local->need_target_cache()};
 }
 
 BallDraws::BallDraws(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info,
@@ -88,18 +88,19 @@ BallDraws::BallDraws(const Target& target, Tile& tile, Workspace& work, std::spa
       info_(info),
       block_(block),
       radius_(std::min(radius, block)),
-      changes_(work.own.get<Change>(0, size(largest))),
-      weight_(work.own.get<double>(2, size(largest) + size(domain_.max_levels()))),
+      changes_(work.sampler_scratch.get<Change>(0, size(largest))),
+      weight_(work.sampler_scratch.get<double>(2, size(largest) + size(domain_.max_levels()))),
       differences_(weight_ + largest),
-      levels_(work.own.get<std::int32_t>(5, size(block) * size(tile.rows() + 1))),
+      levels_(work.sampler_scratch.get<std::int32_t>(5, size(block) * size(tile.rows() + 1))),
       before_(levels_ + block) {
   if (local_ && radius_ > 1)
-    saved_ = work.own.get<float>(3, size(radius_) * size(tile.score.cols + tile.kept.cols));
+    saved_ = work.sampler_scratch.get<float>(
+        3, size(radius_) * size(tile.score.cols + tile.target_cache.cols));
   for (int r = 0; r < tile.rows(); ++r) info[size(r)] = {};
 }
 
 std::int32_t* BallDraws::room_for_blocks() {
-  return work_.own.get<std::int32_t>(4, size(block_) * size(tile_.rows()));
+  return work_.sampler_scratch.get<std::int32_t>(4, size(block_) * size(tile_.rows()));
 }
 
 Stream BallDraws::stream(int r, Purpose purpose) const {
@@ -108,7 +109,7 @@ Stream BallDraws::stream(int r, Purpose purpose) const {
 
 LocalRow BallDraws::local_row(int r) const {
   return {tile_.x[r], local_->need_score() ? tile_.score[r] : nullptr,
-          local_->need_kept() ? tile_.kept[r] : nullptr};
+          local_->need_target_cache() ? tile_.target_cache[r] : nullptr};
 }
 
 void BallDraws::remember(const Blocks& blocks) {
@@ -178,7 +179,7 @@ void BallDraws::draw(const Blocks& blocks, std::uint32_t update) {
   for (int first = 0; first < tile_.rows(); first += at_once) {
     const int rows = std::min(at_once, tile_.rows() - first);
     use_block(blocks.of(first));
-    log_weight_ = work_.own.get<double>(1, size(rows) * size(size_));
+    log_weight_ = work_.sampler_scratch.get<double>(1, size(rows) * size(size_));
     local_ ? weigh_by_moves(blocks, first) : weigh_by_evaluation(blocks, first, rows);
     for (int r = first; r < first + rows; ++r) {
       const std::span<const double> weights(log_weight_ + (r - first) * size_, size(size_));
@@ -193,15 +194,16 @@ void BallDraws::weigh_by_moves(const Blocks& blocks, int r) {
   walk(local_row(r), blocks.of(r), 0);
 }
 
-// Weighs all changes that follow from change `at`, where the row is now. Score and kept values come
-// back from copies, not by moving back, which would leave rounding behind.
+// Weighs all changes that follow from change `at`, where the row is now. Score and cached values
+// come back from copies, not by moving back, which would leave rounding behind.
 void BallDraws::walk(const LocalRow& row, std::span<const std::int32_t> block, int at) {
   const Change& here = changes_[at];
   if (here.depth == radius_ || here.place + 1 == length_) return;
   const bool deeper = here.depth + 1 < radius_ && here.place + 2 < length_;
-  const int scores = row.score ? tile_.score.cols : 0, kept = row.kept ? tile_.kept.cols : 0;
+  const int scores = row.score ? tile_.score.cols : 0,
+            kept = row.target_cache ? tile_.target_cache.cols : 0;
   float* copy = saved_ + here.depth * (scores + kept);
-  if (deeper) std::copy_n(row.kept, kept, std::copy_n(row.score, scores, copy));
+  if (deeper) std::copy_n(row.target_cache, kept, std::copy_n(row.score, scores, copy));
   int child = here.first_child;
   for (int place = here.place + 1; place < length_; ++place) {
     const int i = block[size(place)], end = child + levels_[place] - 1;
@@ -217,7 +219,7 @@ void BallDraws::walk(const LocalRow& row, std::span<const std::int32_t> block, i
       walk(row, block, child);
       row.x[i] = from;
       std::copy_n(copy, scores, row.score);
-      std::copy_n(copy + scores, kept, row.kept);
+      std::copy_n(copy + scores, kept, row.target_cache);
     }
   }
 }
@@ -261,9 +263,9 @@ void BallDraws::evaluate(int first, int rows) {
     return wanted ? decltype(whole){whole[first], rows, whole.cols, whole.stride}
                   : decltype(whole){};
   };
-  target_.evaluate_kept(work_.at(tile_.step), part(tile_.x, true), tile_.logp + first,
-                        part(tile_.score, local_->need_score()),
-                        part(tile_.kept, local_->need_kept()));
+  target_.evaluate_and_cache(work_.at(tile_.step), part(tile_.x, true), tile_.logp + first,
+                             part(tile_.score, local_->need_score()),
+                             part(tile_.target_cache, local_->need_target_cache()));
   work_.evaluations.logp += static_cast<std::uint64_t>(rows);
   if (local_->need_score()) work_.evaluations.gradient += static_cast<std::uint64_t>(rows);
 }
@@ -271,7 +273,7 @@ void BallDraws::evaluate(int first, int rows) {
 void BallDraws::finish(std::uint64_t period) {
   ++tile_.step;
   tile_.score_current = local_ && local_->need_score();
-  tile_.kept_current = local_ && local_->need_kept();
+  tile_.target_cache_current = local_ && local_->need_target_cache();
   tile_.logp_current = true;
   if (local_ && tile_.step % period == 0) evaluate(0, tile_.rows());
 }

@@ -36,7 +36,7 @@ class BallDraws {
  public:
   // What the draws need on entry, and whether they carry values along; see Sampler.
   static Sampler::Needs needs(const Target& target);
-  static bool carries(const Target& target) { return target.local_moves() != nullptr; }
+  static bool accumulates_rounding(const Target& target) { return target.local_moves() != nullptr; }
 
   // `largest`: see largest_ball. Starts every entry of `info`.
   BallDraws(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info, int block,
@@ -79,7 +79,7 @@ class BallDraws {
   Change* changes_;  // of the block in use: all of the ball
   int size_ = 0;     // their number
   double *log_weight_ = nullptr, *weight_, *differences_;
-  float* saved_ = nullptr;  // a row's score and kept values before moves, by depth of the moves
+  float* saved_ = nullptr;  // a row's score and cached values before moves, by depth of the moves
   std::int32_t *levels_, *before_;  // level counts of the block in use; every row's levels before
   int length_ = 0;                  // of the block in use
   bool jumped_ = false;

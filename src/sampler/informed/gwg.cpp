@@ -53,7 +53,7 @@ Gwg::Gwg(const Domain& domain, const GwgOptions& options) : domain_(domain), opt
 }
 
 // Site weights depend on these.
-std::string Gwg::own_key() const {
+std::string Gwg::cache_key() const {
   return name() + " " + balancing_name(options_.balancing) + " " + std::to_string(options_.window);
 }
 
@@ -80,12 +80,12 @@ Sampler::Needs Gwg::needs(const Target& target) const {
   return informed(target, options_, Choice(options_.flips)).needs();
 }
 
-bool Gwg::carries(const Target& target) const {
-  return informed(target, options_, Choice(options_.flips)).carries();
+bool Gwg::accumulates_rounding(const Target& target) const {
+  return informed(target, options_, Choice(options_.flips)).accumulates_rounding();
 }
 
-int Gwg::own_size(const Target& target) const {
-  return informed(target, options_, Choice(options_.flips)).own_size();
+int Gwg::cache_size(const Target& target) const {
+  return informed(target, options_, Choice(options_.flips)).cache_size();
 }
 
 void Gwg::start(const Target& target, Tile& tile, Workspace& work) const {

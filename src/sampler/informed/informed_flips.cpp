@@ -38,26 +38,27 @@ InformedFlips::Way InformedFlips::choose_way() const {
 Sampler::Needs InformedFlips::needs() const {
   const bool local = way_ == Way::local;
   const bool score = local ? keeps_score() : way_ == Way::tile;
-  const bool kept = local ? moves_->need_kept() : way_ == Way::tile && target_.cheap_near();
+  const bool kept = local ? moves_->need_target_cache() : way_ == Way::tile && target_.cheap_near();
   return {true, score, kept};
 }
 
 double* InformedFlips::level_room(Workspace& work) const {
-  return work.own.get<double>(0, static_cast<std::size_t>(levels_.most_levels()));
+  return work.sampler_scratch.get<double>(0, static_cast<std::size_t>(levels_.most_levels()));
 }
 
 std::span<FlipProposal> InformedFlips::proposals(int rows, Workspace& work) const {
   const auto n = static_cast<std::size_t>(rows), most = static_cast<std::size_t>(choice_.most());
-  auto* sites = work.own.get<ChosenSite>(1, n * most);
-  auto* changes = work.own.get<SiteChange>(2, n * most);
-  auto* all = work.own.get<FlipProposal>(3, n);
+  auto* sites = work.sampler_scratch.get<ChosenSite>(1, n * most);
+  auto* changes = work.sampler_scratch.get<SiteChange>(2, n * most);
+  auto* all = work.sampler_scratch.get<FlipProposal>(3, n);
   for (std::size_t r = 0; r < n; ++r)
     all[r] = {{sites + r * most, most}, {changes + r * most, most}};
   return {all, n};
 }
 
 SiteWeights InformedFlips::other_weights(Workspace& work) const {
-  return {domain_.dim(), work.own.get<float>(4, static_cast<std::size_t>(own_size()))};
+  return {domain_.dim(),
+          work.sampler_scratch.get<float>(4, static_cast<std::size_t>(cache_size()))};
 }
 
 bool InformedFlips::draw_sites(const Tile& tile, int r, Workspace& work,
@@ -127,7 +128,7 @@ void InformedFlips::step_tile(Tile& tile, Workspace& work, std::span<StepInfo> i
         y.logp[r] - tile.logp[r] - p.log_forward +
         log_backward(choice_, levels_, weights, p, room, estimate(y.x[r], y.score[r]));
     if (!test_proposal(log_ratio, tile, r, work, done)) continue;
-    std::copy_n(weights.log_weights().data(), own_size(), tile.own[r]);
+    std::copy_n(weights.log_weights().data(), cache_size(), tile.sampler_cache[r]);
   }
 }
 

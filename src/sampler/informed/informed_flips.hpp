@@ -28,8 +28,10 @@ class InformedFlips {
                 const SiteChoice& choice);
 
   Sampler::Needs needs() const;
-  bool carries() const { return way_ == Way::local || (way_ == Way::tile && target_.cheap_near()); }
-  int own_size() const { return SiteWeights::size(domain_.dim()); }
+  bool accumulates_rounding() const {
+    return way_ == Way::local || (way_ == Way::tile && target_.cheap_near());
+  }
+  int cache_size() const { return SiteWeights::size(domain_.dim()); }
   void start(Tile& tile, Workspace& work) const;
   void step(Tile& tile, Workspace& work, std::span<StepInfo> info) const;
 
@@ -43,7 +45,9 @@ class InformedFlips {
 
   double* level_room(Workspace& work) const;
   std::span<FlipProposal> proposals(int rows, Workspace& work) const;
-  SiteWeights weights_of(const Tile& tile, int r) const { return {domain_.dim(), tile.own[r]}; }
+  SiteWeights weights_of(const Tile& tile, int r) const {
+    return {domain_.dim(), tile.sampler_cache[r]};
+  }
   SiteWeights other_weights(Workspace& work) const;
   // Draws the sites of row r. False: there is nothing to choose.
   bool draw_sites(const Tile& tile, int r, Workspace& work, FlipProposal& proposal) const;

@@ -31,7 +31,7 @@ class InformedFlips::ExpandedRows {
         x_(x),
         others_(levels_.most_levels() - 1),
         variants_(flips.domain_.dim() * others_ + 1) {
-    logp_ = work.own.get<double>(
+    logp_ = work.sampler_scratch.get<double>(
         6, static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(variants_));
     // The last variant is the state itself; so is a place for which the coordinate has no level.
     expand(flips.target_, work, step, x, variants_, logp_, [&](int r, int v, Symbol* y) {
@@ -76,8 +76,8 @@ void InformedFlips::propose_expanded(const Tile& tile, Workspace& work, std::spa
   const int others = levels_.most_levels() - 1;
   for (int r = 0; r < y.rows; ++r) draw_sites(tile, r, work, all[static_cast<std::size_t>(r)]);
   // Which level the chosen site changes to is a question only with more than two.
-  double* logp =
-      work.own.get<double>(5, static_cast<std::size_t>(y.rows) * static_cast<std::size_t>(others));
+  double* logp = work.sampler_scratch.get<double>(
+      5, static_cast<std::size_t>(y.rows) * static_cast<std::size_t>(others));
   if (others > 1) {
     expand(target_, work, tile.step, tile.x, others, logp, [&](int r, int m, Symbol* variant) {
       const FlipProposal& p = all[static_cast<std::size_t>(r)];
@@ -115,11 +115,11 @@ void InformedFlips::step_expanded(Tile& tile, Workspace& work, std::span<StepInf
     const double u = work.stream(tile, r, Purpose::accept).uniform();
     if (!metropolis(log_ratio, u, done)) continue;
     for (const SiteChange& c : p.changes) tile.x[r][c.site] = c.to;
-    std::copy_n(weights.log_weights().data(), own_size(), tile.own[r]);
+    std::copy_n(weights.log_weights().data(), cache_size(), tile.sampler_cache[r]);
     tile.logp[r] = expanded.logp(r);
   }
   tile.score_current = false;
-  tile.kept_current = !tile.kept;
+  tile.target_cache_current = !tile.target_cache;
 }
 
 }  // namespace saltus

@@ -18,13 +18,13 @@ class InformedFlips::LocalStep {
         domain_(flips.domain_),
         moves_(*flips.moves_),
         row_{tile.x[r], flips.keeps_score() ? tile.score[r] : nullptr,
-             moves_.need_kept() ? tile.kept[r] : nullptr},
+             moves_.need_target_cache() ? tile.target_cache[r] : nullptr},
         weights_(flips.weights_of(tile, r)),
         work_(work),
         room_(flips.level_room(work)),
         most_touched_(static_cast<std::size_t>(domain_.dim() / kFew + 1)) {
     const auto neighbours = static_cast<std::size_t>(moves_.max_neighbours());
-    touched_ = work.own.get<std::int32_t>(5, 2 * most_touched_ + neighbours);
+    touched_ = work.sampler_scratch.get<std::int32_t>(5, 2 * most_touched_ + neighbours);
     sorted_ = touched_ + most_touched_;
     neighbour_room_ = sorted_ + most_touched_;
   }
@@ -55,7 +55,7 @@ class InformedFlips::LocalStep {
     few_ = touches < most_touched_;
     take_saved_memory();
     if (!few_) save_all();
-    if (row_.kept) std::copy_n(row_.kept, kept_size(), saved_kept_);
+    if (row_.target_cache) std::copy_n(row_.target_cache, cache_size(), saved_kept_);
     double difference = 0;
     for (const SiteChange& c : changes) {
       double d = 0;
@@ -81,9 +81,9 @@ class InformedFlips::LocalStep {
 
   void undo(std::span<const SiteChange> changes) {
     for (const SiteChange& c : changes) row_.x[c.site] = c.from;
-    if (row_.kept) std::copy_n(saved_kept_, kept_size(), row_.kept);
+    if (row_.target_cache) std::copy_n(saved_kept_, cache_size(), row_.target_cache);
     if (!few_) {
-      std::copy_n(saved_weights_, flips_.own_size(), weights_.log_weights().data());
+      std::copy_n(saved_weights_, flips_.cache_size(), weights_.log_weights().data());
       if (row_.score) std::copy_n(saved_scores_, domain_.score_size(), row_.score);
       return;
     }
@@ -98,7 +98,7 @@ class InformedFlips::LocalStep {
   }
 
  private:
-  int kept_size() const { return flips_.target_.kept_size(); }
+  int cache_size() const { return flips_.target_.cache_size(); }
   int score_width(int j) const {
     return domain_.kind() == Domain::Kind::ordered ? 1 : domain_.levels(j);
   }
@@ -109,17 +109,18 @@ class InformedFlips::LocalStep {
   float* saved_score(std::size_t t) const { return saved_scores_ + t * widest_score(); }
 
   void take_saved_memory() {
-    const std::size_t weights = few_ ? most_touched_ : static_cast<std::size_t>(flips_.own_size());
+    const std::size_t weights =
+        few_ ? most_touched_ : static_cast<std::size_t>(flips_.cache_size());
     const std::size_t scores =
         few_ ? most_touched_ * widest_score() : static_cast<std::size_t>(domain_.score_size());
-    saved_weights_ =
-        work_.own.get<float>(6, weights + scores + static_cast<std::size_t>(kept_size()));
+    saved_weights_ = work_.sampler_scratch.get<float>(
+        6, weights + scores + static_cast<std::size_t>(cache_size()));
     saved_scores_ = saved_weights_ + weights;
     saved_kept_ = saved_scores_ + scores;
   }
 
   void save_all() {
-    std::copy_n(weights_.log_weights().data(), flips_.own_size(), saved_weights_);
+    std::copy_n(weights_.log_weights().data(), flips_.cache_size(), saved_weights_);
     if (row_.score) std::copy_n(row_.score, domain_.score_size(), saved_scores_);
   }
 
@@ -171,9 +172,9 @@ void InformedFlips::weigh_local(Tile& tile, Workspace& work) const {
 void InformedFlips::step_local(Tile& tile, Workspace& work, std::span<StepInfo> info) const {
   const auto dim = static_cast<std::uint64_t>(domain_.dim());
   if (tile.step % std::max(kFreshSteps, dim) == 0) {
-    target_.evaluate_kept(work.at(tile.step), tile.x, tile.logp,
-                          keeps_score() ? tile.score : Rows<float>{},
-                          moves_->need_kept() ? tile.kept : Rows<float>{});
+    target_.evaluate_and_cache(work.at(tile.step), tile.x, tile.logp,
+                               keeps_score() ? tile.score : Rows<float>{},
+                               moves_->need_target_cache() ? tile.target_cache : Rows<float>{});
     work.evaluations.logp += static_cast<std::uint64_t>(tile.rows());
     if (keeps_score()) work.evaluations.gradient += static_cast<std::uint64_t>(tile.rows());
     weigh_local(tile, work);
@@ -202,7 +203,7 @@ void InformedFlips::step_local(Tile& tile, Workspace& work, std::span<StepInfo> 
     }
   }
   tile.score_current = keeps_score();
-  tile.kept_current = !tile.kept || moves_->need_kept();
+  tile.target_cache_current = !tile.target_cache || moves_->need_target_cache();
 }
 
 }  // namespace saltus

@@ -94,7 +94,7 @@ int Pas::most_sites() const {
 }
 
 // Site weights depend on these.
-std::string Pas::own_key() const {
+std::string Pas::cache_key() const {
   return name() + " " + balancing_name(options_.balancing) + " " + std::to_string(options_.window);
 }
 
@@ -119,12 +119,12 @@ Sampler::Needs Pas::needs(const Target& target) const {
   return informed(target, options_, Choice(*this)).needs();
 }
 
-bool Pas::carries(const Target& target) const {
-  return informed(target, options_, Choice(*this)).carries();
+bool Pas::accumulates_rounding(const Target& target) const {
+  return informed(target, options_, Choice(*this)).accumulates_rounding();
 }
 
-int Pas::own_size(const Target& target) const {
-  return informed(target, options_, Choice(*this)).own_size();
+int Pas::cache_size(const Target& target) const {
+  return informed(target, options_, Choice(*this)).cache_size();
 }
 
 void Pas::start(const Target& target, Tile& tile, Workspace& work) const {

@@ -25,8 +25,8 @@ void surrogate(const Target& target, double temperature, Rows<const float> z, st
                Workspace& work, double* logp, Rows<float> gradient) {
   const int dim = z.cols, stride = padded(dim);
   const std::size_t room = static_cast<std::size_t>(z.rows) * static_cast<std::size_t>(stride);
-  const Rows<float> v{work.own.get<float>(5, room), z.rows, dim, stride};
-  const Rows<float> slope{work.own.get<float>(6, room), z.rows, dim, stride};  // dv/dz
+  const Rows<float> v{work.sampler_scratch.get<float>(5, room), z.rows, dim, stride};
+  const Rows<float> slope{work.sampler_scratch.get<float>(6, room), z.rows, dim, stride};  // dv/dz
   const auto first = static_cast<float>(target.domain().first_value());
   const auto spacing = static_cast<float>(target.domain().spacing());
   const auto t = static_cast<float>(temperature);

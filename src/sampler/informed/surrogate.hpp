@@ -17,7 +17,7 @@ namespace saltus {
 std::array<double, 4> normal_block(const Stream& stream, std::uint32_t block);
 
 // U(v(z)) of every row (null: not wanted) and the gradient of log p_s. `gradient` has padded rows.
-// Uses slots 5 and 6 of work.own. Counts nothing.
+// Uses slots 5 and 6 of work.sampler_scratch. Counts nothing.
 void surrogate(const Target& target, double temperature, Rows<const float> z, std::uint64_t step,
                Workspace& work, double* logp, Rows<float> gradient);
 

@@ -337,8 +337,8 @@ void Dlmc::step(const Target& target, Tile& tile, Workspace& work, std::span<Ste
                   options_.balancing,
                   step_size_,
                   options_.window,
-                  work.own.get<double>(0, 2 * static_cast<std::size_t>(candidates))};
-  double* log_q = work.own.get<double>(1, static_cast<std::size_t>(rows));
+                  work.sampler_scratch.get<double>(0, 2 * static_cast<std::size_t>(candidates))};
+  double* log_q = work.sampler_scratch.get<double>(1, static_cast<std::size_t>(rows));
   Tile& y = work.proposal;
   for (int r = 0; r < rows; ++r) {
     const Pass::Proposed p =

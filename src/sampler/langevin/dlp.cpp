@@ -131,7 +131,7 @@ class Dlp::Pass {
       flips_ = {half, dlp.penalty_single_.data(), uniform};
     } else {
       levels_ = {&dlp.domain_, half, dlp.penalty_single_.data(), uniform, dlp.options_.window};
-      room_ = work.own.get<float>(0, ops::room_for_levels(dlp.domain_));
+      room_ = work.sampler_scratch.get<float>(0, ops::room_for_levels(dlp.domain_));
     }
   }
 
@@ -158,7 +158,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   const Pass pass(*this, work);
   const int rows = tile.rows();
   Tile& y = work.proposal;
-  double* log_q = work.own.get<double>(1, static_cast<std::size_t>(rows));
+  double* log_q = work.sampler_scratch.get<double>(1, static_cast<std::size_t>(rows));
   for (int r = 0; r < rows; ++r) {
     const ops::Proposed p = pass.propose(tile.x[r], tile.score[r], y.x[r],
                                          work.stream(tile, r, Purpose::propose), options_.adjust);
@@ -176,7 +176,7 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
   } else {
     std::swap(tile.x.data, y.x.data);
     std::swap(tile.score.data, y.score.data);
-    std::swap(tile.kept.data, y.kept.data);
+    std::swap(tile.target_cache.data, y.target_cache.data);
     std::swap(tile.logp, y.logp);
     tile.logp_current = want_logp;
   }

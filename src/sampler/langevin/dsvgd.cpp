@@ -67,8 +67,10 @@ std::vector<Parameter> Dsvgd::parameters() const {
 
 void Dsvgd::start(const Target&, Tile& tile, Workspace& work) const {
   const int dim = tile.x.cols;
-  for (int r = 0; r < tile.rows(); ++r) std::fill_n(tile.own[r], tile.own.cols, 0.0f);
-  start_relaxed(tile, work.seed, {tile.own.data, tile.rows(), dim, tile.own.stride});
+  for (int r = 0; r < tile.rows(); ++r)
+    std::fill_n(tile.sampler_cache[r], tile.sampler_cache.cols, 0.0f);
+  start_relaxed(tile, work.seed,
+                {tile.sampler_cache.data, tile.rows(), dim, tile.sampler_cache.stride});
 }
 
 void Dsvgd::step(const Target& target, Tile& tile, Workspace& work,
@@ -76,23 +78,24 @@ void Dsvgd::step(const Target& target, Tile& tile, Workspace& work,
   const int rows = tile.rows(), dim = tile.x.cols;
   const auto count = static_cast<std::size_t>(rows);
   const std::size_t entries = count * static_cast<std::size_t>(padded(dim));
-  float* memory = work.own.get<float>(0, 2 * entries);
+  float* memory = work.sampler_scratch.get<float>(0, 2 * entries);
   const Rows<float> gradient{memory, rows, dim, padded(dim)};
   const Rows<float> phi{memory + entries, rows, dim, padded(dim)};
-  const std::span weight(work.own.get<double>(1, count), count);
-  const Rows<const float> z{tile.own.data, rows, dim, tile.own.stride};
+  const std::span weight(work.sampler_scratch.get<double>(1, count), count);
+  const Rows<const float> z{tile.sampler_cache.data, rows, dim, tile.sampler_cache.stride};
 
   surrogate(target, options_.temperature, z, tile.step, work, weight.data(), gradient);
   for (std::size_t j = 0; j < count; ++j) weight[j] -= tile.logp[j];  // log p_s - log p_t
   leave_out_nonfinite(gradient, weight);
   for (std::size_t j = 0; j < count; ++j) info[j] = {1, 0, 0, true, !std::isfinite(weight[j])};
   softmax(weight);
-  dsvgd_direction(z, gradient, weight, work.own, phi);
+  dsvgd_direction(z, gradient, weight, work.sampler_scratch, phi);
   for (int r = 0; r < rows; ++r) {
     StepInfo& done = info[static_cast<std::size_t>(r)];
-    if (!adam_step(options_.learning_rate, phi[r], dim, tile.own[r])) done.nonfinite = true;
-    done.proposed = done.changed = threshold(tile.own[r], dim, tile.x[r], tile.x[r]);
-    if (done.changed) tile.score_current = tile.kept_current = false;
+    if (!adam_step(options_.learning_rate, phi[r], dim, tile.sampler_cache[r]))
+      done.nonfinite = true;
+    done.proposed = done.changed = threshold(tile.sampler_cache[r], dim, tile.x[r], tile.x[r]);
+    if (done.changed) tile.score_current = tile.target_cache_current = false;
   }
   target.evaluate(work.at(tile.step + 1), tile.x, tile.logp, {});
   work.evaluations.gradient += count;

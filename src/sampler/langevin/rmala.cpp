@@ -28,7 +28,7 @@ double step_of_scale(double scale) {
 // Rows of memory with room for passes over whole blocks.
 Rows<float> padded_rows(Workspace& work, std::size_t slot, int rows, int cols) {
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(padded(cols));
-  return {work.own.get<float>(slot, count), rows, cols, padded(cols)};
+  return {work.sampler_scratch.get<float>(slot, count), rows, cols, padded(cols)};
 }
 
 // log of p_t(z') q(z | z') / (p_t(z) q(z' | z)) without the two U. With m = z' - z,
@@ -80,11 +80,11 @@ std::unique_ptr<Sampler> Rmala::tuned(std::span<const double> value, Phase) cons
 
 void Rmala::start(const Target& target, Tile& tile, Workspace& work) const {
   const int rows = tile.rows(), dim = tile.x.cols;
-  const Rows<float> z{tile.own.data, rows, dim, tile.own.stride};
+  const Rows<float> z{tile.sampler_cache.data, rows, dim, tile.sampler_cache.stride};
   start_relaxed(tile, work.seed, z);
   const Rows<float> gradient = padded_rows(work, 1, rows, dim);
   surrogate(target, options_.temperature, z, tile.step, work, nullptr, gradient);
-  for (int r = 0; r < rows; ++r) std::copy_n(gradient[r], dim, tile.own[r] + dim);
+  for (int r = 0; r < rows; ++r) std::copy_n(gradient[r], dim, tile.sampler_cache[r] + dim);
 }
 
 // Fills in z' and, in work.proposal, 1[z' > 0].
@@ -92,7 +92,7 @@ void Rmala::propose(Tile& tile, Workspace& work, Rows<float> z, std::span<StepIn
   const int dim = z.cols;
   const double spread = std::sqrt(2 * step_size_);
   for (int r = 0; r < z.rows; ++r) {
-    const float *here = tile.own[r], *gradient = here + dim;
+    const float *here = tile.sampler_cache[r], *gradient = here + dim;
     const Stream stream = work.stream(tile, r, Purpose::propose);
     std::array<double, 4> normal{};
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(dim); ++i) {
@@ -115,7 +115,7 @@ void Rmala::step(const Target& target, Tile& tile, Workspace& work,
   work.evaluations.gradient += static_cast<std::uint64_t>(rows);
   evaluate_logp(target, tile, work);
   for (int r = 0; r < rows; ++r) {
-    float* own = tile.own[r];
+    float* own = tile.sampler_cache[r];
     StepInfo& done = info[static_cast<std::size_t>(r)];
     const double log_ratio = y.logp[r] - tile.logp[r] +
                              log_ratio_of_moves(dim, step_size_, own, own + dim, z[r], gradient[r]);
@@ -125,7 +125,7 @@ void Rmala::step(const Target& target, Tile& tile, Workspace& work,
     tile.logp[r] = y.logp[r];
     if (done.changed == 0) continue;
     std::copy_n(y.x[r], dim, tile.x[r]);
-    tile.score_current = tile.kept_current = false;
+    tile.score_current = tile.target_cache_current = false;
   }
   ++tile.step;
 }
