@@ -54,19 +54,24 @@ def lower_runs():
 
 
 def decompositions():
-    """Canonical decompositions without their nonspacing marks: three times the distance from the character before plus
-    the number of parts less 1, then each part by its distance from the part before."""
-    before = part_before = 0
+    """Canonical decompositions without their nonspacing marks, in runs: the distance from the character before, the
+    number of characters that follow one another, the first part of each by its distance from the part before. Other
+    parts of a character are a run of distance 0."""
+    runs, before, part_before = [], 0, 0
     for c in CHARACTERS:
         if ord(c) in HANGUL or unicodedata.category(c) == "Mn":
             continue
         plain = [p for p in unicodedata.normalize("NFD", c) if unicodedata.category(p) != "Mn"]
         if plain != [c]:
-            yield 3 * (ord(c) - before) + len(plain) - 1
-            before = ord(c)
-            for part in map(ord, plain):
-                yield signed(part - part_before)
+            for place, part in enumerate(map(ord, plain)):
+                distance = 0 if place else ord(c) - before
+                if not runs or distance > 1 or (runs[-1][0] == 0) != (distance == 0):
+                    runs.append([distance])
+                runs[-1].append(signed(part - part_before))
                 part_before = part
+            before = ord(c)
+    for distance, *parts in runs:
+        yield from (distance, len(parts), *parts)
 
 
 def digits(number):

@@ -81,9 +81,9 @@ std::vector<Decomposition> decompositions() {
   char32_t from = 0;
   std::int32_t part = 0;
   for (Numbers numbers(unicode::kDecompositions); numbers.left();) {
-    const char32_t number = numbers.next();
-    all.push_back({from += number / 3, {}});
-    for (char32_t k = 0; k <= number % 3; ++k) {
+    char32_t step = numbers.next();  // 0: more parts of the last character
+    for (char32_t count = numbers.next(); count > 0; --count, step = step > 0) {
+      if (step > 0) all.push_back({from += step, {}});
       all.back().to += static_cast<char32_t>(part += numbers.next_signed());
     }
   }
