@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/data/numpy_shuffle.hpp"
+#include "io/data/byte_rows.hpp"
 #include "reproduce/data/regression_table.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/text/corpus.hpp"

@@ -25,14 +25,6 @@ struct Rule {
 
 }  // namespace
 
-double AdamOptions::corrected_rate(double at_rate, std::uint64_t t) const {
-  return at_rate / (1 - std::pow(beta1, static_cast<double>(t)));
-}
-
-double AdamOptions::root_factor(std::uint64_t t) const {
-  return 1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t)));
-}
-
 template <class T>
 Adam<T>::Adam(std::size_t parameters, const AdamOptions& options)
     : options_(options), mean_(parameters), square_(parameters) {

@@ -26,15 +26,6 @@ int tile_of(const Target& target, const Sampler& sampler, int chains) {
 // Parameters that are treated together.
 constexpr std::size_t kBlock = 16384;
 
-std::size_t blocks_of(std::size_t parameters) {
-  return (parameters + kBlock - 1) / kBlock;
-}
-
-std::pair<std::size_t, std::size_t> bounds_of(int block, std::size_t parameters) {
-  const std::size_t first = static_cast<std::size_t>(block) * kBlock;
-  return {first, std::min(first + kBlock, parameters)};
-}
-
 }  // namespace
 
 ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol> data,
@@ -106,9 +97,10 @@ double ContrastiveDivergence::penalty_and_loss_gradient() {
   const std::span<const float> p = model_.parameters();
   const std::size_t weights = plan_.l1 > 0 ? model_.weights() : 0;
   const auto l1 = static_cast<float>(plan_.l1);
-  std::vector<double> sums(blocks_of(p.size()));
+  std::vector<double> sums((p.size() + kBlock - 1) / kBlock);
   pool_.for_each(static_cast<int>(sums.size()), [&](int block, int) {
-    const auto [first, last] = bounds_of(block, p.size());
+    const std::size_t first = static_cast<std::size_t>(block) * kBlock;
+    const std::size_t last = std::min(first + kBlock, p.size());
     const std::size_t penalised = std::clamp(weights, first, last);
     double sum = 0;
     for (std::size_t i = first; i < penalised; ++i) {

@@ -148,13 +148,4 @@ void EbmRun::write_picture(const std::string& name) const {
                  {.height = setup_.shape.height, .width = setup_.shape.width, .scale = 2});
 }
 
-ResnetEnergy EbmRun::last() const {
-  return {setup_.shape, network_->averaged_parameters(), mean_};
-}
-
-ResnetEnergy EbmRun::best() const {
-  if (!learning_->best()) return last();
-  return {setup_.shape, learning_->best_parameters(), mean_};
-}
-
 }  // namespace saltus

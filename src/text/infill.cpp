@@ -42,69 +42,63 @@ class ConditionalGibbs final : public Sampler, public Enumerable {
   Needs needs(const Target&) const override { return {false, false, false}; }
 
   void step(const Target& target, Tile& tile, Workspace& work,
-            std::span<StepInfo> info) const override;
+            std::span<StepInfo> info) const override {
+    const int rows = tile.rows(), levels = target.domain().max_levels(), stride = padded(levels);
+    const auto count = static_cast<std::size_t>(rows);
+    const Rows<float> log_p{
+        work.sampler_scratch.get<float>(0, count * static_cast<std::size_t>(stride)), rows, levels,
+        stride};
+    const std::span gaps(work.sampler_scratch.get<int>(1, count), count);
+    const auto uniform = [&](int r, Purpose purpose) {
+      return work.stream(tile, r, purpose).uniform();
+    };
+    for (int r = 0; r < rows; ++r) {
+      gaps[static_cast<std::size_t>(r)] =
+          static_cast<int>(uniform(r, Purpose::scan) * target.domain().dim());
+    }
+    target_.log_probabilities(work.at(tile.step), tile.x, gaps, false, log_p);
+    work.evaluations.local += count;
+    for (int r = 0; r < rows; ++r) {
+      Symbol& level = tile.x[r][gaps[static_cast<std::size_t>(r)]];
+      const Symbol before = level;
+      level = draw_level(log_p.row(r), uniform(r, Purpose::level));
+      info[static_cast<std::size_t>(r)] = {1.0, 1, level != before, true, false};
+    }
+    ++tile.step;
+    tile.logp_current = work.want_logp;
+    tile.score_current = tile.target_cache_current = false;
+    if (!work.want_logp) return;
+    target.evaluate(work.at(tile.step), tile.x, tile.logp, {});
+    work.evaluations.logp += count;
+  }
   const Enumerable* enumerable() const override { return this; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
-                         std::span<double> acceptance) const override;
+                         std::span<double> acceptance) const override {
+    const int gaps = table.domain().dim(), levels = table.domain().max_levels();
+    const RowBuffer<Symbol> x(1, gaps);
+    const RowBuffer<float> log_p(1, levels);
+    Scratch scratch;
+    for (int s = 0; s < matrix.rows; ++s) {
+      std::fill_n(matrix[s], matrix.cols, 0.0);
+      acceptance[static_cast<std::size_t>(s)] = 1;
+      for (int i = 0; i < gaps; ++i) {
+        Symbol* const y = x.view()[0];
+        std::copy_n(table.state(static_cast<std::size_t>(s)), gaps, y);
+        target_.log_probabilities({when.seed, when.step, scratch}, x.view(), std::span(&i, 1),
+                                  false, log_p.view());
+        double sum = 0;
+        for (const float v : log_p.view().row(0)) sum += std::exp(double{v});
+        for (int k = 0; k < levels; ++k) {
+          y[i] = static_cast<Symbol>(k);
+          matrix[s][table.index(y)] += std::exp(double{log_p.view()[0][k]}) / sum / gaps;
+        }
+      }
+    }
+  }
 
  private:
   const InfillTarget& target_;
 };
-
-void ConditionalGibbs::step(const Target& target, Tile& tile, Workspace& work,
-                            std::span<StepInfo> info) const {
-  const int rows = tile.rows(), levels = target.domain().max_levels(), stride = padded(levels);
-  const auto count = static_cast<std::size_t>(rows);
-  const Rows<float> log_p{
-      work.sampler_scratch.get<float>(0, count * static_cast<std::size_t>(stride)), rows, levels,
-      stride};
-  const std::span gaps(work.sampler_scratch.get<int>(1, count), count);
-  const auto uniform = [&](int r, Purpose purpose) {
-    return work.stream(tile, r, purpose).uniform();
-  };
-  for (int r = 0; r < rows; ++r) {
-    gaps[static_cast<std::size_t>(r)] =
-        static_cast<int>(uniform(r, Purpose::scan) * target.domain().dim());
-  }
-  target_.log_probabilities(work.at(tile.step), tile.x, gaps, false, log_p);
-  work.evaluations.local += count;
-  for (int r = 0; r < rows; ++r) {
-    Symbol& level = tile.x[r][gaps[static_cast<std::size_t>(r)]];
-    const Symbol before = level;
-    level = draw_level(log_p.row(r), uniform(r, Purpose::level));
-    info[static_cast<std::size_t>(r)] = {1.0, 1, level != before, true, false};
-  }
-  ++tile.step;
-  tile.logp_current = work.want_logp;
-  tile.score_current = tile.target_cache_current = false;
-  if (!work.want_logp) return;
-  target.evaluate(work.at(tile.step), tile.x, tile.logp, {});
-  work.evaluations.logp += count;
-}
-
-void ConditionalGibbs::transition_matrix(const StateTable& table, const When& when,
-                                         Rows<double> matrix, std::span<double> acceptance) const {
-  const int gaps = table.domain().dim(), levels = table.domain().max_levels();
-  const RowBuffer<Symbol> x(1, gaps);
-  const RowBuffer<float> log_p(1, levels);
-  Scratch scratch;
-  for (int s = 0; s < matrix.rows; ++s) {
-    std::fill_n(matrix[s], matrix.cols, 0.0);
-    acceptance[static_cast<std::size_t>(s)] = 1;
-    for (int i = 0; i < gaps; ++i) {
-      Symbol* const y = x.view()[0];
-      std::copy_n(table.state(static_cast<std::size_t>(s)), gaps, y);
-      target_.log_probabilities({when.seed, when.step, scratch}, x.view(), std::span(&i, 1), false,
-                                log_p.view());
-      double sum = 0;
-      for (const float v : log_p.view().row(0)) sum += std::exp(double{v});
-      for (int k = 0; k < levels; ++k) {
-        y[i] = static_cast<Symbol>(k);
-        matrix[s][table.index(y)] += std::exp(double{log_p.view()[0][k]}) / sum / gaps;
-      }
-    }
-  }
-}
 
 }  // namespace
 

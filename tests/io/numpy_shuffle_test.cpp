@@ -1,5 +1,5 @@
 // Orders that numpy.random.RandomState(seed).permutation(n) gave, NumPy 1.24.
-#include "io/data/numpy_shuffle.hpp"
+#include "io/data/byte_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 //   parameter <- parameter - rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,8 +18,12 @@ struct AdamOptions {
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
   // Of step t, counted from 1: the factor of m, and that of sqrt(v), in the formula above.
-  double corrected_rate(double at_rate, std::uint64_t t) const;
-  double root_factor(std::uint64_t t) const;
+  double corrected_rate(double at_rate, std::uint64_t t) const {
+    return at_rate / (1 - std::pow(beta1, static_cast<double>(t)));
+  }
+  double root_factor(std::uint64_t t) const {
+    return 1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t)));
+  }
 };
 
 // T is float or double.

@@ -97,13 +97,12 @@ class EbmLearning {
  public:
   // The network and the images must outlive it. Grey images are drawn anew for every batch, as a
   // function of the seed and the iteration; without images to validate with there is no validation.
-  // `base` is the law that the energy's base term stands
-  // for: the buffer starts from it, and so does the annealing. `validator` makes the transitions of
-  // the annealing and must be exact. A sampler that is to be tuned (`adapt`) is so all the time, a
-  // little after every iteration: the steeper an energy gets, the smaller are the steps of which
-  // some are accepted. A validator of the same name then takes the same steps. Throws UsageError
-  // when the plan makes no sense or a sampler
-  // cannot serve; DataError when the data do not fit the model.
+  // `base` is the law that the energy's base term stands for: the buffer starts from it, and so does
+  // the annealing. `validator` makes the transitions of the annealing and must be exact. A sampler
+  // that is to be tuned (`adapt`) is so all the time, a little after every iteration: the steeper an
+  // energy gets, the smaller are the steps of which some are accepted. A validator of the same name
+  // then takes the same steps. Throws UsageError when the plan makes no sense or a sampler cannot
+  // serve; DataError when the data do not fit the model.
   EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
               std::unique_ptr<const Sampler> sampler, std::unique_ptr<const Sampler> validator,
               const EbmPlan& plan);

@@ -65,8 +65,11 @@ class EbmRun {
   const EbmSetup& setup() const { return setup_; }
   // The averaged parameters as they are, and at the best validation (as they are before there is
   // one).
-  ResnetEnergy last() const;
-  ResnetEnergy best() const;
+  ResnetEnergy last() const { return {setup_.shape, network_->averaged_parameters(), mean_}; }
+  ResnetEnergy best() const {
+    if (!learning_->best()) return last();
+    return {setup_.shape, learning_->best_parameters(), mean_};
+  }
 
  private:
   bool work(const std::string& description, const std::function<bool(const Now&)>& watch);

@@ -1,7 +1,6 @@
 // Filling the gaps of a sentence: the distribution of Zhang, Liu & Liu, ICML 2022, section 6.5,
 //
-//   U(theta) = sum_i log softmax( BERT(sentence with gap i masked, the other gaps filled)
-//   )_theta_i,
+//   U(theta) = sum_i log softmax(BERT(sentence with gap i masked, the other gaps filled))_theta_i,
 //
 // over the word pieces theta_i in the gaps.
 #pragma once

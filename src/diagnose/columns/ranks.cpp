@@ -58,11 +58,6 @@ CountedValues merged(const CountedValues& a, const CountedValues& b) {
   return sum;
 }
 
-// The distinct values in ascending order, and the normal score of each.
-struct ScoreTable {
-  std::vector<double> values, scores;
-};
-
 }  // namespace
 
 double normal_quantile(double p) {
@@ -117,13 +112,13 @@ Sequences rank_normalised(const Sequences& sequences) {
     });
   }
   // Shared, because functions are copied and the table of a continuous quantity is large.
-  const auto table = std::make_shared<const ScoreTable>(
-      ScoreTable{std::move(counted.values), normal_scores(counted.counts)});
+  const auto table = std::make_shared<const std::pair<std::vector<double>, std::vector<double>>>(
+      std::move(counted.values), normal_scores(counted.counts));
   return changed(sequences, [table](std::span<double> x) {
-    const std::vector<double>& values = table->values;
+    const auto& [values, scores] = *table;
     for (double& draw : x) {
       const auto at = std::lower_bound(values.begin(), values.end(), draw);
-      draw = table->scores[static_cast<std::size_t>(at - values.begin())];
+      draw = scores[static_cast<std::size_t>(at - values.begin())];
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "diagnose/columns/sequences.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace saltus {
 
@@ -50,9 +51,7 @@ double centre(std::span<double> x) {
 }
 
 double sum_of_squares(std::span<const double> x) {
-  double sum = 0;
-  for (const double value : x) sum += value * value;
-  return sum;
+  return std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
 }
 
 double sample_variance(std::vector<double> x) {

@@ -16,11 +16,6 @@ std::string CsvReader::unexpected(std::size_t field, const std::string& expected
                      expected);
 }
 
-void CsvReader::skip_line() {
-  std::string_view line;
-  next_line(line);
-}
-
 // Where the quote at `open` closes; two quotes in a row stand for one that does not.
 std::size_t CsvReader::closing_quote(std::string_view line, std::size_t open) const {
   for (std::size_t at = open + 1; at < line.size(); ++at) {

@@ -18,7 +18,11 @@ class CsvReader : public TextLines {
   // The next line that is not empty; false at the end. Throws DataError unless it has `columns`
   // fields (0: any number of them).
   bool next(std::size_t columns);
-  void skip_line();  // whatever it holds
+  // Whatever it holds.
+  void skip_line() {
+    std::string_view line;
+    next_line(line);
+  }
 
   // Takes the next line as the names of the columns.
   void read_names();

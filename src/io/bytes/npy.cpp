@@ -10,7 +10,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -150,12 +149,7 @@ NpyType type_of(const NpyArray& array, const std::string& descr) {
 }
 
 // The text between the fixed part of the header and the numbers, and where the numbers start.
-struct Preamble {
-  std::string text;
-  std::uint64_t data_at;
-};
-
-Preamble read_preamble(const NpyArray& array) {
+std::pair<std::string, std::uint64_t> read_preamble(const NpyArray& array) {
   const FileRange& file = array.data;
   std::array<unsigned char, 12> fixed = {};
   if (file.size < 10) array.refuse("is too short for a NumPy array");
@@ -179,15 +173,6 @@ Preamble read_preamble(const NpyArray& array) {
   std::string text(length, '\0');
   file.read(start, text.data(), length);
   return {text, start + length};
-}
-
-// The bytes of an array, or nothing when 64 bits do not hold their number.
-std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> shape, std::size_t item) {
-  std::uint64_t bytes = item;
-  for (const std::uint64_t n : shape) {
-    if (__builtin_mul_overflow(bytes, n, &bytes)) return std::nullopt;
-  }
-  return bytes;
 }
 
 template <class From, class To>
@@ -214,6 +199,14 @@ std::size_t item_size(NpyType type) {
   return bytes;
 }
 
+std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> shape, std::uint64_t item) {
+  std::uint64_t bytes = item;
+  for (const std::uint64_t n : shape) {
+    if (__builtin_mul_overflow(bytes, n, &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
 bool is_integer(NpyType type) {
   return type != NpyType::f4 && type != NpyType::f8;
 }
@@ -236,8 +229,8 @@ std::string npy_header(NpyType type, std::span<const std::uint64_t> shape) {
 
 NpyArray parse_npy(const FileRange& file, const std::string& name) {
   NpyArray array{name, NpyType::u1, {}, file};
-  const Preamble preamble = read_preamble(array);
-  HeaderText text(array, preamble.text);
+  const auto [literal, data_at] = read_preamble(array);
+  HeaderText text(array, literal);
   const HeaderFields fields = read_fields(array, text);
   if (!fields.descr || !fields.fortran || !fields.shape) text.malformed();
   array.type = type_of(array, *fields.descr);
@@ -247,10 +240,10 @@ NpyArray parse_npy(const FileRange& file, const std::string& name) {
     array.refuse("is saved in Fortran order; save np.ascontiguousarray(...) of it instead");
   }
   const std::optional<std::uint64_t> bytes = byte_count(array.shape, item_size(array.type));
-  if (!bytes || *bytes > file.size - preamble.data_at) {
+  if (!bytes || *bytes > file.size - data_at) {
     array.refuse("is shorter than its shape says");
   }
-  array.data = file.from(preamble.data_at);
+  array.data = file.from(data_at);
   return array;
 }
 

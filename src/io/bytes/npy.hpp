@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ enum class NpyType { u1, u2, u4, u8, i1, i2, i4, i8, f4, f8 };
 
 std::size_t item_size(NpyType type);
 bool is_integer(NpyType type);
+// The bytes of an array, or nothing when 64 bits do not hold their number.
+std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> shape, std::uint64_t item);
 
 // All that stands before the numbers of an array; a shape without entries is a single number.
 std::string npy_header(NpyType type, std::span<const std::uint64_t> shape);

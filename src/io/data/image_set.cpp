@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "io/data/byte_rows.hpp"
-#include "io/data/numpy_shuffle.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
 

@@ -166,11 +166,84 @@ class NetcdfDraws final : public Draws {
   }
 
  private:
-  void take_shape();
-  void take_values();
-  void find_values();
-  std::optional<Variable> find_statistic(int group, const char* name) const;
-  Symbol level(double value) const;
+  void take_shape() {
+    constexpr std::size_t limit = std::numeric_limits<int>::max();
+    std::size_t dim = 1;
+    for (std::size_t d = 2; d < x_.lengths.size(); ++d) {
+      const std::size_t n = x_.lengths[d];
+      if (n == 0) refuse(file_, fmt::format("its variable '{}' is empty", x_.name));
+      if (n > limit / dim) {
+        refuse(file_, fmt::format("its variable '{}' has more than 2^31 - 1 coordinates", x_.name));
+      }
+      dim *= n;
+      info_.shape.push_back(static_cast<int>(n));
+    }
+    if (info_.shape.empty()) info_.shape = {1};
+    if (x_.lengths[0] == 0) refuse(file_, fmt::format("its variable '{}' is empty", x_.name));
+    if (x_.lengths[0] > kMostChains) {
+      refuse(file_, fmt::format("it has more than {} chains", kMostChains));
+    }
+    dim_ = static_cast<int>(dim);
+  }
+
+  // What the levels stand for: in our own files it is said, in others' it is seen.
+  void take_values() {
+    const auto levels = number_attribute(x_.group, "levels");
+    const auto first = number_attribute(x_.group, "first_value");
+    const auto spacing = number_attribute(x_.group, "spacing");
+    if (!levels || !first || !spacing) {
+      if (x_.of_integers()) return find_values();
+      refuse(file_, fmt::format("its variable '{}' holds floating-point numbers, and nothing says "
+                                "which levels they stand for",
+                                x_.name));
+    }
+    if (*levels < 1 || *levels > kMostLevels || *spacing == 0) {
+      refuse(file_, "its attributes 'levels' and 'spacing' describe no set of levels");
+    }
+    info_.levels = static_cast<int>(*levels);
+    info_.first_value = *first;
+    info_.spacing = *spacing;
+  }
+
+  void find_values() {
+    double low = 0, high = 1;
+    for (int chain = 0; chain < chains(); ++chain) {
+      read_values(chain, 0, draws(), [&](std::span<const double> row) {
+        const auto [min, max] = std::minmax_element(row.begin(), row.end());
+        low = std::min(low, *min);
+        high = std::max(high, *max);
+      });
+    }
+    if (high - low >= kMostLevels) {
+      refuse(file_, fmt::format("its variable '{}' runs over more than {} integers", x_.name,
+                                kMostLevels));
+    }
+    info_.first_value = low;
+    info_.spacing = 1;
+    info_.levels = static_cast<int>(high - low) + 1;
+  }
+
+  std::optional<Variable> find_statistic(int group, const char* name) const {
+    auto variable = find_variable(file_, group, name);
+    if (!variable) return std::nullopt;
+    if (!variable->of_numbers() || variable->lengths.size() != 2 ||
+        variable->lengths[0] != x_.lengths[0] || variable->lengths[1] != x_.lengths[1]) {
+      refuse(file_, fmt::format("its variable '{}' does not have one number for each draw of '{}'",
+                                name, x_.name));
+    }
+    return variable;
+  }
+
+  Symbol level(double value) const {
+    const double exact = (value - info_.first_value) / info_.spacing;
+    const double nearest = std::nearbyint(exact);
+    // Written so that a NaN is refused too.
+    if (!(nearest >= 0 && nearest < info_.levels && std::abs(exact - nearest) < 1e-6)) {
+      refuse(file_, fmt::format("its variable '{}' holds {}, which is none of its {} levels",
+                                x_.name, value, info_.levels));
+    }
+    return static_cast<Symbol>(nearest);
+  }
 
   // Calls f with the values of each draw in [first, first + rows).
   template <class F>
@@ -213,85 +286,6 @@ class NetcdfDraws final : public Draws {
   DrawsInfo info_;
   int dim_ = 1;
 };
-
-void NetcdfDraws::take_shape() {
-  constexpr std::size_t limit = std::numeric_limits<int>::max();
-  std::size_t dim = 1;
-  for (std::size_t d = 2; d < x_.lengths.size(); ++d) {
-    const std::size_t n = x_.lengths[d];
-    if (n == 0) refuse(file_, fmt::format("its variable '{}' is empty", x_.name));
-    if (n > limit / dim) {
-      refuse(file_, fmt::format("its variable '{}' has more than 2^31 - 1 coordinates", x_.name));
-    }
-    dim *= n;
-    info_.shape.push_back(static_cast<int>(n));
-  }
-  if (info_.shape.empty()) info_.shape = {1};
-  if (x_.lengths[0] == 0) refuse(file_, fmt::format("its variable '{}' is empty", x_.name));
-  if (x_.lengths[0] > kMostChains) {
-    refuse(file_, fmt::format("it has more than {} chains", kMostChains));
-  }
-  dim_ = static_cast<int>(dim);
-}
-
-// What the levels stand for: in our own files it is said, in others' it is seen.
-void NetcdfDraws::take_values() {
-  const auto levels = number_attribute(x_.group, "levels");
-  const auto first = number_attribute(x_.group, "first_value");
-  const auto spacing = number_attribute(x_.group, "spacing");
-  if (!levels || !first || !spacing) {
-    if (x_.of_integers()) return find_values();
-    refuse(file_, fmt::format("its variable '{}' holds floating-point numbers, and nothing says "
-                              "which levels they stand for",
-                              x_.name));
-  }
-  if (*levels < 1 || *levels > kMostLevels || *spacing == 0) {
-    refuse(file_, "its attributes 'levels' and 'spacing' describe no set of levels");
-  }
-  info_.levels = static_cast<int>(*levels);
-  info_.first_value = *first;
-  info_.spacing = *spacing;
-}
-
-void NetcdfDraws::find_values() {
-  double low = 0, high = 1;
-  for (int chain = 0; chain < chains(); ++chain) {
-    read_values(chain, 0, draws(), [&](std::span<const double> row) {
-      const auto [min, max] = std::minmax_element(row.begin(), row.end());
-      low = std::min(low, *min);
-      high = std::max(high, *max);
-    });
-  }
-  if (high - low >= kMostLevels) {
-    refuse(file_,
-           fmt::format("its variable '{}' runs over more than {} integers", x_.name, kMostLevels));
-  }
-  info_.first_value = low;
-  info_.spacing = 1;
-  info_.levels = static_cast<int>(high - low) + 1;
-}
-
-std::optional<Variable> NetcdfDraws::find_statistic(int group, const char* name) const {
-  auto variable = find_variable(file_, group, name);
-  if (!variable) return std::nullopt;
-  if (!variable->of_numbers() || variable->lengths.size() != 2 ||
-      variable->lengths[0] != x_.lengths[0] || variable->lengths[1] != x_.lengths[1]) {
-    refuse(file_, fmt::format("its variable '{}' does not have one number for each draw of '{}'",
-                              name, x_.name));
-  }
-  return variable;
-}
-
-Symbol NetcdfDraws::level(double value) const {
-  const double exact = (value - info_.first_value) / info_.spacing;
-  const double nearest = std::nearbyint(exact);
-  // Written so that a NaN is refused too.
-  if (!(nearest >= 0 && nearest < info_.levels && std::abs(exact - nearest) < 1e-6)) {
-    refuse(file_, fmt::format("its variable '{}' holds {}, which is none of its {} levels", x_.name,
-                              value, info_.levels));
-  }
-  return static_cast<Symbol>(nearest);
-}
 
 }  // namespace
 

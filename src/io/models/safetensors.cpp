@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "io/bytes/byte_file.hpp"
+#include "io/bytes/npy.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 
@@ -29,15 +29,6 @@ std::uint64_t bytes_per_number(const std::string& type) {
   return found == sizes.end() ? 0 : found->second;
 }
 
-// Bytes that the array takes; UINT64_MAX when that is more than any file has.
-std::uint64_t bytes_of(const Tensor& tensor) {
-  std::uint64_t bytes = bytes_per_number(tensor.type);
-  for (const std::uint64_t n : tensor.shape) {
-    if (__builtin_mul_overflow(bytes, n, &bytes)) return UINT64_MAX;
-  }
-  return bytes;
-}
-
 Tensor parse_tensor(const Json& entry, const std::string& where) {
   Tensor tensor;
   try {
@@ -52,8 +43,9 @@ Tensor parse_tensor(const Json& entry, const std::string& where) {
   } catch (const Json::exception&) {
     refuse(where, "its header needs dtype, shape and data_offsets, of whole numbers from 0 on");
   }
-  const bool known = bytes_per_number(tensor.type) > 0;
-  if (tensor.begin > tensor.end || (known && tensor.end - tensor.begin != bytes_of(tensor))) {
+  const std::uint64_t size = bytes_per_number(tensor.type);
+  if (tensor.begin > tensor.end ||
+      (size > 0 && tensor.end - tensor.begin != byte_count(tensor.shape, size))) {
     refuse(where, "its numbers do not take the bytes that its shape says");
   }
   return tensor;

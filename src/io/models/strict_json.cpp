@@ -171,13 +171,12 @@ class Parser {
     const char* const first = at_;
     const char* const last = end_of_number(whole);
     at_ = last;
-    if (whole && *first != '-') {
-      std::uint64_t number = 0;
-      if (std::from_chars(first, last, number).ec == std::errc{}) return void(value = number);
-    } else if (whole) {
-      std::int64_t number = 0;
-      if (std::from_chars(first, last, number).ec == std::errc{}) return void(value = number);
-    }
+    const auto taken_as = [&](auto number) {
+      const bool fits = std::from_chars(first, last, number).ec == std::errc{};
+      if (fits) value = number;
+      return fits;
+    };
+    if (whole && (*first == '-' ? taken_as(std::int64_t{}) : taken_as(std::uint64_t{}))) return;
     double number = 0;
     if (std::from_chars(first, last, number).ec != std::errc{}) {
       number = std::strtod(std::string(first, last).c_str(), nullptr);  // too large, or too small
