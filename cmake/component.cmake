@@ -1,6 +1,26 @@
 # Parts of saltus that need other libraries: saltus::NAME, to be linked, and the module
 # saltus_NAME.so, which the program loads on first use. Both are made of saltus_NAME_objects.
 
+# SALTUS_CUDA and SALTUS_TORCH: AUTO, ON or OFF, which ends the file that calls this.
+macro(saltus_component_choice name)
+  set(SALTUS_HAVE_${name} OFF)
+  if(NOT SALTUS_${name} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "SALTUS_${name} is AUTO, ON or OFF.")
+  endif()
+  if(SALTUS_${name} STREQUAL "OFF")
+    return()
+  endif()
+endmacro()
+
+# Something was not found: an error where the part is insisted on.
+macro(saltus_component_missing name what left_out advice)
+  if(SALTUS_${name} STREQUAL "ON")
+    message(FATAL_ERROR "${what} was not found: ${advice}, or build without it (-DSALTUS_${name}=AUTO).")
+  endif()
+  message(STATUS "${what} was not found: ${left_out}")
+  return()
+endmacro()
+
 function(saltus_component_objects objects)
   target_compile_definitions(${objects} PRIVATE SALTUS_VERSION="${PROJECT_VERSION}")
   target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR}/include

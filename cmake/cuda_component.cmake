@@ -1,21 +1,11 @@
 # Chains on NVIDIA GPUs: src/cuda, by nvcc, with the CUDA runtime and cuBLAS and without libtorch.
 # Two libraries of the same objects: saltus::cuda for those who link it, and saltus_cuda.so, which
 # the program loads on first use. The latter has no copy of libsaltus: it uses the program's.
-set(SALTUS_HAVE_CUDA OFF)
-if(NOT SALTUS_CUDA MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "SALTUS_CUDA is AUTO, ON or OFF.")
-endif()
-if(SALTUS_CUDA STREQUAL "OFF")
-  return()
-endif()
+saltus_component_choice(CUDA)
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
-  if(SALTUS_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "SALTUS_CUDA=ON needs NVIDIA's CUDA toolkit: nvcc was not found.")
-  endif()
-  message(STATUS "nvcc was not found: the device cuda is left out")
-  return()
+  saltus_component_missing(CUDA nvcc "the device cuda is left out" "install NVIDIA's CUDA toolkit")
 endif()
 
 # Ampere, Ada, Hopper and Blackwell as far as nvcc knows them, and code that the driver compiles for

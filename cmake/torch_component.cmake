@@ -1,22 +1,11 @@
 # What needs libtorch: src/torch, as saltus::torch and as the module saltus_torch.so. Where libtorch
 # has CUDA and saltus::cuda is there, networks are energies of chains on the GPU, by both.
-set(SALTUS_HAVE_TORCH OFF)
 set(SALTUS_TORCH_ON_CUDA OFF)
-if(NOT SALTUS_TORCH MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "SALTUS_TORCH is AUTO, ON or OFF.")
-endif()
-if(SALTUS_TORCH STREQUAL "OFF")
-  return()
-endif()
-
+saltus_component_choice(TORCH)
 include(${CMAKE_CURRENT_LIST_DIR}/libtorch.cmake)
 if(NOT TARGET saltus_libtorch)
-  if(SALTUS_TORCH STREQUAL "ON")
-    message(FATAL_ERROR "libtorch was not found: install libtorch-dev, set Torch_DIR, or build without "
-      "it (-DSALTUS_TORCH=AUTO).")
-  endif()
-  message(STATUS "libtorch was not found: deep energies are left out")
-  return()
+  saltus_component_missing(TORCH libtorch "deep energies are left out"
+    "install libtorch-dev, set Torch_DIR")
 endif()
 set(SALTUS_HAVE_TORCH ON)
 if(SALTUS_TORCH_HAS_CUDA AND SALTUS_HAVE_CUDA)
