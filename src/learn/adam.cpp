@@ -10,9 +10,8 @@ namespace simd = std::experimental;
 
 // A step of one entry, or of several side by side: the compiler would not do that by itself with a
 // square root, which may set errno.
-template <class T>
 struct Rule {
-  T beta1, beta2, new1, new2, rate, root, epsilon;
+  float beta1, beta2, new1, new2, rate, root, epsilon;
 
   template <class V>
   void apply(V& p, V& m, V& v, const V& g) const {
@@ -25,8 +24,7 @@ struct Rule {
 
 }  // namespace
 
-template <class T>
-Adam<T>::Adam(std::size_t parameters, const AdamOptions& options)
+Adam::Adam(std::size_t parameters, const AdamOptions& options)
     : options_(options), mean_(parameters), square_(parameters) {
   const auto fraction = [](double beta) { return beta >= 0 && beta < 1; };
   const bool good = options.rate >= 0 && std::isfinite(options.rate) && fraction(options.beta1) &&
@@ -38,25 +36,24 @@ Adam<T>::Adam(std::size_t parameters, const AdamOptions& options)
   }
 }
 
-template <class T>
-void Adam<T>::step(std::span<T> parameters, std::span<const T> gradient, double rate) {
+void Adam::step(std::span<float> parameters, std::span<const float> gradient, double rate) {
   if (parameters.size() != mean_.size() || gradient.size() != mean_.size()) {
     throw DataError("Adam was made for " + std::to_string(mean_.size()) + " parameters, not " +
                     std::to_string(parameters.size()));
   }
   ++steps_;
-  const auto narrow = [](double value) { return static_cast<T>(value); };
-  const Rule<T> rule{narrow(options_.beta1),
-                     narrow(options_.beta2),
-                     narrow(1 - options_.beta1),
-                     narrow(1 - options_.beta2),
-                     narrow(options_.corrected_rate(rate, steps_)),
-                     narrow(options_.root_factor(steps_)),
-                     narrow(options_.epsilon)};
-  using Lanes = simd::native_simd<T>;
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  const Rule rule{narrow(options_.beta1),
+                  narrow(options_.beta2),
+                  narrow(1 - options_.beta1),
+                  narrow(1 - options_.beta2),
+                  narrow(options_.corrected_rate(rate, steps_)),
+                  narrow(options_.root_factor(steps_)),
+                  narrow(options_.epsilon)};
+  using Lanes = simd::native_simd<float>;
   constexpr auto kAnywhere = simd::element_aligned;
-  T *p = parameters.data(), *m = mean_.data(), *v = square_.data();
-  const T* g = gradient.data();
+  float *p = parameters.data(), *m = mean_.data(), *v = square_.data();
+  const float* g = gradient.data();
   std::size_t i = 0;
   for (const std::size_t n = mean_.size(); i + Lanes::size() <= n; i += Lanes::size()) {
     Lanes here(p + i, kAnywhere), mean(m + i, kAnywhere), square(v + i, kAnywhere);
@@ -68,21 +65,16 @@ void Adam<T>::step(std::span<T> parameters, std::span<const T> gradient, double 
   for (; i < mean_.size(); ++i) rule.apply(p[i], m[i], v[i], g[i]);
 }
 
-template <class T>
-void Adam<T>::save(ByteWriter& out) const {
+void Adam::save(ByteWriter& out) const {
   out.put(steps_);
-  out.put_array(std::span<const T>(mean_));
-  out.put_array(std::span<const T>(square_));
+  out.put_array(std::span<const float>(mean_));
+  out.put_array(std::span<const float>(square_));
 }
 
-template <class T>
-void Adam<T>::restore(ByteReader& in) {
-  steps_ = in.get<std::uint64_t>();
-  in.get_array(std::span<T>(mean_));
-  in.get_array(std::span<T>(square_));
+void Adam::restore(ByteReader& in) {
+  in.get(steps_);
+  in.get_array(std::span<float>(mean_));
+  in.get_array(std::span<float>(square_));
 }
-
-template class Adam<float>;
-template class Adam<double>;
 
 }  // namespace saltus

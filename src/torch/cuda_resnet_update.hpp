@@ -23,7 +23,7 @@ class CudaResnetUpdate {
   // of all rows, data first.
   std::vector<float> operator()(Rows<const Symbol> data, Rows<const Symbol> samples, double rate);
 
-  // What Adam remembers, as Adam<float> writes it.
+  // What Adam remembers, as Adam writes it.
   void save(ByteWriter& out) const;
   void restore(ByteReader& in);
 

@@ -182,7 +182,7 @@ class ResnetLearning final : public LearningNetwork {
   NetworkLearning options_;
   at::Device device_;
   std::shared_ptr<const ResnetTensors> current_, averaged_;
-  Adam<float> adam_;
+  Adam adam_;
   std::unique_ptr<Target> target_, averaged_target_;
   ThreadPool pool_;
 #ifdef SALTUS_TORCH_ON_CUDA

@@ -136,7 +136,7 @@ class FakeNetwork final : public LearningNetwork {
  private:
   float decay_;
   FakeEnergy target_, averaged_;
-  Adam<float> adam_;
+  Adam adam_;
 };
 
 }  // namespace saltus

@@ -98,7 +98,7 @@ class LinearNetwork final : public LearningNetwork {
 
  private:
   LinearTarget target_, averaged_;
-  Adam<float> adam_;
+  Adam adam_;
 };
 
 ImageSet small_images(const std::string& name) {

@@ -26,18 +26,16 @@ struct AdamOptions {
   }
 };
 
-// T is float or double.
-template <class T>
 class Adam {
  public:
   // Throws UsageError for options that make no sense.
   Adam(std::size_t parameters, const AdamOptions& options);
 
   // One step down the gradient, at the options' rate or at another.
-  void step(std::span<T> parameters, std::span<const T> gradient) {
+  void step(std::span<float> parameters, std::span<const float> gradient) {
     step(parameters, gradient, options_.rate);
   }
-  void step(std::span<T> parameters, std::span<const T> gradient, double rate);
+  void step(std::span<float> parameters, std::span<const float> gradient, double rate);
   std::uint64_t steps() const { return steps_; }
 
   void save(ByteWriter& out) const;
@@ -46,10 +44,7 @@ class Adam {
  private:
   AdamOptions options_;
   std::uint64_t steps_ = 0;
-  std::vector<T> mean_, square_;  // m and v
+  std::vector<float> mean_, square_;  // m and v
 };
-
-extern template class Adam<float>;
-extern template class Adam<double>;
 
 }  // namespace saltus

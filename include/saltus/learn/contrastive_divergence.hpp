@@ -73,7 +73,7 @@ class ContrastiveDivergence {
   Batches batches_;
   Ensemble ensemble_;
   ThreadPool pool_;
-  Adam<float> adam_;
+  Adam adam_;
   std::uint64_t iteration_ = 0;
   RowBuffer<Symbol> batch_, samples_;
   std::vector<float> gradient_;
