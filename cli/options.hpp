@@ -76,8 +76,8 @@ void add_model_options(CLI::App& command, ModelRequest& request);
 // Throws UsageError, FileError, DataError.
 Model load_model(const ModelRequest& request);
 
-// How a long command saves itself, goes on and stops: options that do not determine the draws or
-// the model.
+// Options that say where a long command is saved, continued and stopped. They do not determine the
+// draws or the model.
 struct RunControl : Saving {
   bool json = false;
   std::shared_ptr<RunFiles> files;  // locks them

@@ -23,7 +23,7 @@ bool is_image_set(const std::string& name);
 // image_set_from_file do.
 ImageSet load_images(const std::string& name_or_file, const std::filesystem::path& folder);
 
-// The first so many images of each part, for short demonstrations.
+// Keeps the first images of each part alone, for short demonstrations.
 ImageSet first_images(ImageSet images, int count);
 
 // Chains that take turns in the published learning from a set; that of the larger sets for a file.

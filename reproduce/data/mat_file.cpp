@@ -72,7 +72,7 @@ class MatBytes {
     }
   }
 
-  // No more than so many are left.
+  // An upper bound of the bytes that are left.
   std::uint64_t most_left() const {
     if (!unpacker_) return range_.size - position_;
     const Unpacker& u = *unpacker_;

@@ -73,7 +73,7 @@ struct EbmWork {
   std::function<bool(const std::string& doing)> watch;
 };
 
-// Learns and evaluates. True when all of it is done, or has failed, of which the folder tells;
+// Learns and evaluates. True when all of it is done, or has failed (the folder says why);
 // false when `watch` stopped it. Throws UsageError when the folder holds something else.
 bool work_on(const EbmCell& cell, const EbmWork& work, const EbmMakers& makers);
 

@@ -38,7 +38,7 @@ struct EbmPlan {
   std::uint64_t iterations = 50'000;     // in all
   std::uint64_t validate_every = 5'000;  // iterations; also after the last one. 0: never
   int validation_betas = 10'000, validation_chains = 100;
-  std::uint64_t record_every = 100;  // iterations of which the history keeps the means
+  std::uint64_t record_every = 100;  // iterations; the history keeps their means
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a result
 };
@@ -73,7 +73,7 @@ struct EbmInfo {
   bool stands_still() const { return changed < 0.05; }
 };
 
-// Of the averaged parameters after so many iterations.
+// Of the averaged parameters after `iteration` iterations.
 struct Validation {
   std::uint64_t iteration = 0;
   double mean_logp = 0;                                           // of the validation data
@@ -97,10 +97,10 @@ class EbmLearning {
  public:
   // The network and the images must outlive it. Grey images are drawn anew for every batch, as a
   // function of the seed and the iteration; without images to validate with there is no validation.
-  // `base` is the law that the energy's base term stands for: the buffer starts from it, and so does
-  // the annealing. `validator` makes the transitions of the annealing and must be exact. A sampler
-  // that is to be tuned (`adapt`) is so all the time, a little after every iteration: the steeper an
-  // energy gets, the smaller are the steps of which some are accepted. A validator of the same name
+  // `base` is the law that the energy's base term stands for: the buffer starts from it, and so
+  // does the annealing. `validator` makes the transitions of the annealing and must be exact. A
+  // sampler that is to be tuned (`adapt`) is so all the time, a little after every iteration: the
+  // steeper an energy gets, the smaller are the steps that it accepts. A validator of the same name
   // then takes the same steps. Throws UsageError when the plan makes no sense or a sampler cannot
   // serve; DataError when the data do not fit the model.
   EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
@@ -173,7 +173,7 @@ class EbmLearning {
   std::vector<StepInfo> totals_;  // of each chain in this iteration; acceptance is a sum
 
   EbmInfo sums_;              // since the last point of the history,
-  std::uint64_t summed_ = 0;  // over so many iterations
+  std::uint64_t summed_ = 0;  // iterations in the sums
   double seconds_ = 0;        // of all iterations
   std::vector<EbmInfo> history_;
   std::vector<Validation> validations_;

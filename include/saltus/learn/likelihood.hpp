@@ -1,4 +1,4 @@
-// The log-likelihood of data: their mean log p less log Z, of which an interval is known.
+// The log-likelihood of data: their mean log p less log Z, which an interval encloses.
 #pragma once
 
 #include "saltus/anneal/ais.hpp"

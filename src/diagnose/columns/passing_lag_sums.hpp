@@ -86,7 +86,7 @@ class PassingBitSums final : public PassingLagSums {
   std::size_t reach() const { return (end() + 63) / 64 + 1; }
 
   Symbol threshold_;
-  std::uint64_t word_ = 0;  // the next word, of which `bits_` bits are there
+  std::uint64_t word_ = 0;  // the next word; `bits_` of its bits are filled
   unsigned bits_ = 0;
   std::uint64_t ones_ = 0;             // in the sequence
   std::vector<std::uint64_t> words_;   // those that wait for later factors, then new ones

@@ -25,7 +25,7 @@ constexpr unsigned kMadeByUnix = 3 << 8;
 constexpr std::uint64_t kPlainFileMode = 0100644;
 constexpr std::uint64_t kNone = 0;  // flags, comments, attributes; the number of the only disk
 
-// Numbers of so many bytes each.
+// Whole numbers, each stored in the given number of bytes.
 template <int bytes>
 std::string packed(std::initializer_list<std::uint64_t> numbers) {
   std::string text;
