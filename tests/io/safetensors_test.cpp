@@ -133,7 +133,7 @@ TEST(Safetensors, InSeveralFiles) {
   EXPECT_EQ(files.size(), 3u);
   EXPECT_EQ(files.at("a")->numbers<float>("a")[0], 1);
   EXPECT_EQ(files.at("b")->numbers<float>("b")[0], 3);  // 0x4040
-  EXPECT_EQ(files.at("b"), files.at("c"));      // opened once
+  EXPECT_EQ(files.at("b"), files.at("c"));              // opened once
   const auto refused = [&](const std::string& map, const std::string& words) {
     write(map);
     EXPECT_TRUE(contains(data_error([&] { open_tensors(path); }), words)) << map;
