@@ -174,7 +174,8 @@ report::Cell cell_of(const Json& j) {
   if (j.is_object()) return {number(j.at("number")), j.at("text").get<std::string>()};
   std::vector<report::Phrase> phrases;
   for (const Json& p : j) {
-    report::Phrase& phrase = phrases.emplace_back(p.at(0).get<std::string>());
+    report::Phrase& phrase = phrases.emplace_back();
+    phrase.text = p.at(0).get<std::string>();
     for (std::size_t k = 0; k < kLooks.size(); ++k) {
       if (p.at(1) == kLooks[k]) phrase.look = static_cast<report::Phrase::Look>(k);
     }

@@ -10,7 +10,7 @@
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/chains.hpp"
 #include "reproduce/data/image_sets.hpp"
-#include "saltus/anneal/ais_run.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/learn.hpp"
 #include "saltus/version.hpp"

@@ -1,7 +1,6 @@
 // Discrete Langevin proposal for coordinates with any number of levels, in lanes over the levels.
 // Compiled once per instruction set.
 #include "ops/few_levels.hpp"
-#include "ops/level_range.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
 #include "ops/vector.hpp"

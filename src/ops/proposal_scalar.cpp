@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/flip_law.hpp"
-#include "ops/level_range.hpp"
+#include "ops/few_levels.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
 

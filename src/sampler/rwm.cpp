@@ -9,7 +9,6 @@
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {

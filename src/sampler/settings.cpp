@@ -91,6 +91,18 @@ std::vector<double> list_setting(const Settings& settings, const std::string& ke
   return *values;
 }
 
+void check_window(const Domain& domain, int window) {
+  if (window < 0) {
+    throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
+  }
+  if (domain.unbounded() && window == 0) {
+    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
+  }
+  if (domain.kind() == Domain::Kind::categorical && window != 0) {
+    throw UsageError("a window needs ordered levels, but the model's levels are categorical");
+  }
+}
+
 Settings with_files_read(Settings settings) {
   for (auto& [key, value] : settings) {
     // Also of a part: dmala.precondition.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
-#include "saltus/anneal/ais_run.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/version.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/dense.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"

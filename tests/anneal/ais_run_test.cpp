@@ -1,4 +1,4 @@
-#include "saltus/anneal/ais_run.hpp"
+#include "saltus/anneal/ais.hpp"
 
 #include <gtest/gtest.h>
 

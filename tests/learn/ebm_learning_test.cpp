@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "ebm_lesson.hpp"
-#include "saltus/anneal/ais_run.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ebm_lesson.hpp"
-#include "saltus/anneal/ais_run.hpp"
+#include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/learn/ebm_run.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "levels_of_ops.hpp"
-#include "ops/dense.hpp"
+#include "ops/gemm.hpp"
 #include "saltus/target/quadratic.hpp"
 
 namespace saltus::ops {

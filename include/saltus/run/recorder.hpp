@@ -4,6 +4,7 @@
 #include <span>
 
 #include "saltus/core/bytes.hpp"
+#include "saltus/core/error.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {
@@ -26,7 +27,7 @@ class Recorder {
 
   // Takes in the chains of another recorder of the same kind, which recorded as many draws: they
   // follow the present ones. Throws UsageError where that is not possible.
-  virtual void merge(const Recorder& other);
+  virtual void merge(const Recorder&) { throw UsageError("what was recorded cannot be merged"); }
 
   virtual void save(ByteWriter& out) const = 0;
   virtual void restore(ByteReader& in) = 0;

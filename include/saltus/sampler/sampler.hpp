@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "saltus/core/philox.hpp"
-#include "saltus/sampler/enumerable.hpp"
-#include "saltus/sampler/tunable.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
+
+class Sampler;
+class StateTable;
 
 // A sampler's parameter as it is in force, for reports.
 struct Parameter {
@@ -71,6 +72,50 @@ struct Workspace {
   Stream stream(const Tile& tile, int r, Purpose purpose) const {
     return {seed, tile.first_chain + static_cast<std::uint32_t>(r), tile.step, purpose};
   }
+};
+
+// One tuned parameter, on a scale on which a change by one matters about equally everywhere; larger
+// means bolder.
+struct Tuning {
+  double start, low, high;
+  double acceptance;                    // the mean acceptance probability to reach
+  std::string parameter = "step_size";  // what is tuned, for reports
+  // Far from 0 the value goes with the target's steepness itself, not with its logarithm: where
+  // that changes by orders of magnitude, so do the steps that tuning has to make.
+  bool proportional = false;
+};
+
+// A sampler whose boldness warm-up can find.
+class Tunable {
+ public:
+  virtual ~Tunable() = default;
+
+  // At least one. A step says which one it belongs to (StepInfo::tuning); it is tuned by these
+  // steps alone.
+  virtual std::vector<Tuning> tuning() const = 0;
+
+  // The sampler at a value of each tuned parameter, to be used in warm-up or, finally, for draws.
+  enum class Phase { warmup, draws };
+  virtual std::unique_ptr<Sampler> tuned(std::span<const double> values, Phase phase) const = 0;
+};
+
+// A sampler whose exact transition probabilities can be written down for a small space. The
+// conformance checks are made of them.
+class Enumerable {
+ public:
+  virtual ~Enumerable() = default;
+
+  struct When {
+    std::uint64_t seed = 1, step = 0;
+  };
+  // A sampler that visits coordinates in turn has a different kernel at each of `phases`
+  // consecutive steps; which one may depend on the seed.
+  virtual int phases(const Domain&) const { return 1; }
+
+  // The exact probabilities T(x, y) of one transition between all states, and the expected
+  // acceptance probability of each state.
+  virtual void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
+                                 std::span<double> acceptance) const = 0;
 };
 
 class Sampler {

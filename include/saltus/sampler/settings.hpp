@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/domain.hpp"
+
 namespace saltus {
 
 using Settings = std::map<std::string, std::string>;  // parameter -> value
@@ -19,6 +21,10 @@ int choice_setting(const Settings& settings, const std::string& key,
                    const std::vector<std::string>& choices);
 // Numbers separated by commas, blanks or line ends.
 std::vector<double> list_setting(const Settings& settings, const std::string& key);
+
+// Throws UsageError for a reach of moves on ordered levels that makes no sense on this domain. 0:
+// no window.
+void check_window(const Domain& domain, int window);
 
 // The same settings with the contents of files in place of their names, so that they stand on their
 // own in a checkpoint.

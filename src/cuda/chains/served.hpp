@@ -11,7 +11,7 @@
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/sampler/gibbs.hpp"
 #include "saltus/sampler/gwg.hpp"
-#include "sampler/gibbs/gibbs_scan.hpp"
+#include "sampler/gibbs/scan.hpp"
 
 namespace saltus::cuda {
 

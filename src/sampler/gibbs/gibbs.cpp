@@ -5,9 +5,8 @@
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
-#include "sampler/gibbs/gibbs_colours.hpp"
-#include "sampler/gibbs/gibbs_scan.hpp"
 #include "sampler/gibbs/hamming_ball_draw.hpp"
+#include "sampler/gibbs/scan.hpp"
 
 namespace saltus {
 namespace {

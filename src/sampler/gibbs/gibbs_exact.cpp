@@ -6,8 +6,7 @@
 
 #include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/gibbs.hpp"
-#include "sampler/gibbs/gibbs_colours.hpp"
-#include "sampler/gibbs/gibbs_scan.hpp"
+#include "sampler/gibbs/scan.hpp"
 
 namespace saltus {
 namespace {

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "saltus/core/philox.hpp"
 #include "saltus/core/scratch.hpp"
+#include "saltus/sampler/gibbs.hpp"
 
 namespace saltus {
 
@@ -35,5 +37,23 @@ class Scan {
   Kind kind_;
   int dim_, block_;
 };
+
+// The scan that the options of a Gibbs sampler name. Groups of colours are no blocks: they count as
+// a systematic scan of single coordinates.
+inline Scan scan_of(const GibbsOptions& options, const Domain& domain) {
+  using Order = GibbsOptions::Scan;
+  const Scan::Kind kind = options.scan == Order::permutation ? Scan::Kind::permutation
+                          : options.scan == Order::random    ? Scan::Kind::random
+                                                             : Scan::Kind::systematic;
+  return Scan(kind, domain.dim(), options.block);
+}
+
+inline bool knows_groups(const Target& target) {
+  return target.gibbs_sweeps() && target.gibbs_sweeps()->groups() > 0;
+}
+
+// All coordinates, group by group; every coordinate joins the first group in which it has no
+// neighbour (a greedy colouring of the graph of interactions).
+std::vector<std::int32_t> in_colours(const LocalMoves& local, int dim);
 
 }  // namespace saltus

@@ -10,7 +10,6 @@
 #include "sampler/informed/balancing.hpp"
 #include "sampler/informed/exact_flips.hpp"
 #include "sampler/informed/informed_flips.hpp"
-#include "sampler/window.hpp"
 
 namespace saltus {
 

@@ -7,9 +7,9 @@
 #include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/proposal.hpp"
+#include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/informed/balancing.hpp"
-#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {

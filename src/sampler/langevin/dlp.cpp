@@ -10,7 +10,6 @@
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/product_matrix.hpp"
-#include "sampler/window.hpp"
 
 namespace saltus {
 namespace {
