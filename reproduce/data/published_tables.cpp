@@ -248,11 +248,8 @@ std::vector<std::size_t> BlogTable::used_columns(const std::vector<std::size_t>&
   return used;
 }
 
-RegressionTable BlogTable::finish(bool wrapped_target) {
+RegressionTable BlogTable::finish() {
   if (y_.empty()) throw DataError("the data set blog has no rows");
-  if (wrapped_target) {
-    for (double& comments : y_) comments = std::fmod(comments, 256);
-  }
   std::vector<std::size_t> rows;
   const double limit = percentile_90(y_);
   for (std::size_t r = 0; r < y_.size(); ++r) {

@@ -24,7 +24,6 @@ constexpr Expected kCompas = {7214, 0, 4887, 1235, 13};
 constexpr Expected kAdult = {32561, 16281, 29860, 15060, 88};
 constexpr Expected kNews = {39644, 0, 31397, 7929, 58};
 constexpr Expected kBlog = {52397, 7624, 46814, 7027, 276};
-constexpr Expected kBlogWrapped = {52397, 7624, 46829, 7028, 276};
 
 void check_read(const fs::path& path, std::size_t read, std::size_t published) {
   if (read == published) return;
@@ -49,7 +48,7 @@ CsvReader open_csv(const fs::path& path) {
   return CsvReader(open_maybe_packed(path), path.string());
 }
 
-RegressionSet load_compas(const fs::path& folder, const RegressionOptions&) {
+RegressionSet load_compas(const fs::path& folder) {
   const fs::path path = find_data_file("compas", "compas-scores-two-years.csv", folder);
   CsvReader in = open_csv(path);
   RowsRead read;
@@ -58,7 +57,7 @@ RegressionSet load_compas(const fs::path& folder, const RegressionOptions&) {
   return checked(prepare("compas", std::move(table)), path, kCompas);
 }
 
-RegressionSet load_adult(const fs::path& folder, const RegressionOptions&) {
+RegressionSet load_adult(const fs::path& folder) {
   const fs::path train_path = find_data_file("adult", "adult.data", folder);
   const fs::path test_path = find_data_file("adult", "adult.test", folder);
   CsvReader train = open_csv(train_path), test = open_csv(test_path);
@@ -69,7 +68,7 @@ RegressionSet load_adult(const fs::path& folder, const RegressionOptions&) {
   return checked(prepare("adult", std::move(table)), train_path, kAdult);
 }
 
-RegressionSet load_news(const fs::path& folder, const RegressionOptions&) {
+RegressionSet load_news(const fs::path& folder) {
   const auto whole = look_for_data_file("news", "OnlineNewsPopularity.csv", folder);
   const fs::path path =
       whole ? *whole : find_data_file("news", "OnlineNewsPopularity_subset.csv", folder);
@@ -122,7 +121,7 @@ void add_blog_files(const fs::path& train, BlogTable& table) {
   add_blog(train.string(), std::move(tests), open_csv, table);
 }
 
-RegressionSet load_blog(const fs::path& folder, const RegressionOptions& options) {
+RegressionSet load_blog(const fs::path& folder) {
   const auto archive = look_for_data_file("blog", "BlogFeedback.zip", folder);
   const fs::path path = archive ? *archive : find_data_file("blog", "blogData_train.csv", folder);
   BlogTable rows;
@@ -130,11 +129,7 @@ RegressionSet load_blog(const fs::path& folder, const RegressionOptions& options
   const RowsRead read = rows.read();
   check_read(path, read.train, kBlog.read_train);
   check_read(path.parent_path() / "blogData_test-*.csv", read.test, kBlog.read_test);
-  RegressionSet set = checked(prepare("blog", rows.finish(options.wrapped_target)), path,
-                              options.wrapped_target ? kBlogWrapped : kBlog);
-  if (options.wrapped_target)
-    set.notes.push_back("The target of the data set blog is taken modulo 256.");
-  return set;
+  return checked(prepare("blog", rows.finish()), path, kBlog);
 }
 
 }  // namespace
@@ -144,13 +139,12 @@ const std::vector<std::string>& regression_set_names() {
   return names;
 }
 
-RegressionSet load_regression_set(const std::string& name, const fs::path& folder,
-                                  const RegressionOptions& options) {
-  using Load = RegressionSet (*)(const fs::path&, const RegressionOptions&);
+RegressionSet load_regression_set(const std::string& name, const fs::path& folder) {
+  using Load = RegressionSet (*)(const fs::path&);
   constexpr std::pair<const char*, Load> loaders[] = {
       {"compas", load_compas}, {"news", load_news}, {"adult", load_adult}, {"blog", load_blog}};
   for (const auto& [set, load] : loaders) {
-    if (name == set) return load(folder, options);
+    if (name == set) return load(folder);
   }
   throw UsageError(fmt::format("there is no table '{}' to fit a network to; known are {}", name,
                                fmt::join(regression_set_names(), ", ")));

@@ -22,17 +22,11 @@ struct RegressionSet {
   std::vector<std::string> notes;    // sentences that belong to every number computed from the set
 };
 
-struct RegressionOptions {
-  // blog: its target, a count, modulo 256, as the numbers that were published are of.
-  bool wrapped_target = false;
-};
-
 const std::vector<std::string>& regression_set_names();
 
 // The files are described by published_data(). Throws UsageError for a name that is not in
 // regression_set_names(), FileError when a file is missing, and DataError, naming the file, the
 // line and what was expected, when its content does not fit.
-RegressionSet load_regression_set(const std::string& name, const std::filesystem::path& folder,
-                                  const RegressionOptions& options = {});
+RegressionSet load_regression_set(const std::string& name, const std::filesystem::path& folder);
 
 }  // namespace saltus

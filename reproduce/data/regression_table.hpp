@@ -61,7 +61,7 @@ class BlogTable {
   void add_train(CsvReader& in);
   void add_test(CsvReader& in);
   RowsRead read() const { return {train_, y_.size() - train_}; }
-  RegressionTable finish(bool wrapped_target);
+  RegressionTable finish();
 
  private:
   void add(CsvReader& in);

@@ -214,7 +214,7 @@ TEST(PublishedTables, Blog) {
   EXPECT_EQ(rows.read().train, 9u);
   EXPECT_EQ(rows.read().test, 2u);
   // Of 11 targets, the 90th percentile is the second largest, 20: only 258 goes.
-  const RegressionTable table = rows.finish(false);
+  const RegressionTable table = rows.finish();
   EXPECT_EQ(table.train, 8u);
   EXPECT_EQ(table.y, (Numbers{0, 1, 2, 3, 5, 6, 7, 8, 20, 3}));
   // Column 3 is constant and goes; 51 is one of those that come first and stays.
@@ -230,14 +230,6 @@ TEST(PublishedTables, Blog) {
   EXPECT_EQ(last[278], 10279);
 }
 
-TEST(PublishedTables, BlogWithTheWrappedTarget) {
-  // 258 becomes 2; the 90th percentile is 8, and only 20 goes.
-  const RegressionTable table = blog_rows().finish(true);
-  EXPECT_EQ(table.train, 9u);
-  EXPECT_EQ(table.y, (Numbers{0, 1, 2, 3, 2, 5, 6, 7, 8, 3}));
-  EXPECT_EQ(row(table, 9)[8], 10000);
-}
-
 TEST(PublishedTables, BlogRefusals) {
   const auto refusal = [](const std::string& text) {
     return data_error([&] {
@@ -249,7 +241,7 @@ TEST(PublishedTables, BlogRefusals) {
   EXPECT_TRUE(contains(refusal(blog_line(0, 0.5)), "entry 280 is '0.5' where a number of comm"));
   EXPECT_TRUE(contains(refusal(blog_line(0, -1)), "'-1.0'"));
   EXPECT_TRUE(contains(refusal(blog_line(0, 1e12)), "entry 280"));
-  EXPECT_TRUE(contains(data_error([] { BlogTable().finish(false); }), "no rows"));
+  EXPECT_TRUE(contains(data_error([] { BlogTable().finish(); }), "no rows"));
 }
 
 }  // namespace

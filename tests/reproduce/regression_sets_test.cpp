@@ -190,12 +190,6 @@ TEST_F(RealTables, Blog) {
   EXPECT_NEAR(mean_square(set.test), 1.27807275, 1e-5);
   EXPECT_NEAR(mean(set.train.y), 0.09477400, 1e-7);
   EXPECT_NEAR(mean(set.test.y), 0.08040416, 1e-7);
-
-  const RegressionSet wrapped = load_regression_set("blog", folder_, {.wrapped_target = true});
-  EXPECT_EQ(wrapped.train.rows(), 46829);
-  EXPECT_EQ(wrapped.test.rows(), 7028);
-  EXPECT_NEAR(mean(wrapped.train.y), 0.09485575, 1e-7);
-  EXPECT_EQ(wrapped.notes.size(), 1u);
 }
 
 // The files of the archive in a folder, which lists them in any order.
