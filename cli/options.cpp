@@ -87,16 +87,6 @@ void add_data_folder(CLI::App& command, std::string& folder) {
   add_typed(command, "--data", folder, "Folder of data sets (default: $SALTUS_DATA)", "DIR");
 }
 
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
-
 bool was_given(const CLI::App& command, const char* option) {
   const CLI::Option* found = command.get_option_no_throw(option);
   return found && found->count() > 0;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/run_files.hpp"
-#include "io/bytes/words.hpp"
+#include "core/number_text.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/run/pacer.hpp"
 #include "saltus/sampler/registry.hpp"
@@ -51,8 +51,6 @@ void add_threads(CLI::App& command, int& threads, const char* never);
 void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more = "");
 Settings parse_settings(const std::vector<std::string>& list);
 void add_data_folder(CLI::App& command, std::string& folder);
-// The parts of "a,b,c", one at least.
-std::vector<std::string> split_list(const std::string& text);
 
 bool was_given(const CLI::App& command, const char* option);
 

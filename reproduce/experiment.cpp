@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/number_text.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/text/corpus.hpp"
@@ -86,13 +87,9 @@ std::vector<std::string> parts_of(const Experiment& experiment, const std::strin
     throw UsageError(
         fmt::format("the experiment {} has no parts: leave out --only", experiment.name));
   }
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    parts.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-    if (experiment.own_parts) continue;
-    if (std::ranges::count(experiment.data, parts.back()) == 0) {
+  std::vector<std::string> parts = split_list(list);
+  for (const std::string& part : parts) {
+    if (!experiment.own_parts && std::ranges::count(experiment.data, part) == 0) {
       throw UsageError(fmt::format("--only {}: the experiment {} has the parts {}", list,
                                    experiment.name, fmt::join(experiment.data, ", ")));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/composed.hpp"
 #include "sampler/entries.hpp"
@@ -90,16 +91,6 @@ std::unique_ptr<Sampler> make_sequence(const std::vector<std::string>& names, co
   return std::make_unique<Sequence>(std::move(parts));
 }
 
-std::vector<std::string> split(const std::string& name) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('+', at), name.size());
-    parts.push_back(name.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 }  // namespace
 
 const std::vector<SamplerEntry>& sampler_entries() {
@@ -136,7 +127,7 @@ std::vector<std::string> samplers_for(const Target& target) {
 
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& target,
                                       const Settings& settings) {
-  const std::vector<std::string> parts = split(name);
+  const std::vector<std::string> parts = split_list(name, '+');
   if (parts.size() > 1) return make_sequence(parts, target, settings);
   return make_one(entry_of(name), target, settings);
 }

@@ -1,22 +1,13 @@
 #include "saltus/sampler/settings.hpp"
 
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
+#include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
-
-// The whole text as a T, or nothing.
-template <class T>
-std::optional<T> parse(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value,
                          const std::string& wanted) {
@@ -30,7 +21,7 @@ std::optional<std::vector<double>> parse_list(std::string_view text) {
   std::size_t at = 0;
   while ((at = text.find_first_not_of(separators, at)) != std::string_view::npos) {
     const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    const auto value = parse<double>(text.substr(at, end - at));
+    const auto value = number_in<double>(text.substr(at, end - at));
     if (!value) return std::nullopt;
     values.push_back(*value);
     at = end;
@@ -48,7 +39,7 @@ std::optional<std::string> find_setting(const Settings& settings, const std::str
 std::optional<double> number_setting(const Settings& settings, const std::string& key) {
   const auto text = find_setting(settings, key);
   if (!text) return std::nullopt;
-  const auto value = parse<double>(*text);
+  const auto value = number_in<double>(*text);
   if (!value || *value != *value) refuse(key, *text, "a number");
   return value;
 }
@@ -56,7 +47,7 @@ std::optional<double> number_setting(const Settings& settings, const std::string
 std::optional<int> integer_setting(const Settings& settings, const std::string& key) {
   const auto text = find_setting(settings, key);
   if (!text) return std::nullopt;
-  const auto value = parse<int>(*text);
+  const auto value = number_in<int>(*text);
   if (!value || *value < 1) refuse(key, *text, "a whole number of at least 1");
   return value;
 }

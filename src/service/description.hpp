@@ -2,10 +2,10 @@
 // the kind of work.
 #pragma once
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/number_text.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
@@ -22,11 +22,9 @@ inline std::uint64_t whole_number(JsonFields& d, const char* field, std::int64_t
 
 // A seed is text: JSON numbers do not hold 64 bits.
 inline std::uint64_t seed_in(JsonFields& d) {
-  const std::string text = d.string("seed");
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) d.refuse("seed", "is not a number");
-  return seed;
+  const auto seed = number_in<std::uint64_t>(d.string("seed"));
+  if (!seed) d.refuse("seed", "is not a number");
+  return *seed;
 }
 
 // read(JsonFields&) makes the request. Throws DataError, naming the file, for a checkpoint of

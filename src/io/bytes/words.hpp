@@ -1,17 +1,16 @@
-// Words of text files: blanks around them, numbers in them, how messages show them.
+// Words of text files: blanks around them, how messages show them.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/number_text.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "saltus/core/error.hpp"
 
@@ -25,15 +24,6 @@ inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-// The number that the whole word is; nothing where it is none that a T holds.
-template <class T>
-std::optional<T> number_in(std::string_view word) {
-  T number{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return number;
 }
 
 // Names of files and their extensions, in small letters of ASCII.
