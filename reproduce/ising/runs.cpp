@@ -5,7 +5,7 @@
 #include <array>
 
 #include "reproduce/chains.hpp"
-#include "saltus/diagnose/ess.hpp"
+#include "saltus/diagnose/chains.hpp"
 
 namespace saltus::reproduce::ising {
 namespace {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 
-#include "reproduce/measured.hpp"
 #include "reproduce/output.hpp"
 #include "saltus/core/error.hpp"
 
