@@ -13,9 +13,8 @@
 #include "bench/models.hpp"
 #include "ops/gemm.hpp"
 #include "ops/ops.hpp"
-#include "saltus/diagnose/ess.hpp"
+#include "saltus/diagnose/chains.hpp"
 #include "saltus/diagnose/exact.hpp"
-#include "saltus/diagnose/rhat.hpp"
 #include "saltus/target/binary_network.hpp"
 
 namespace saltus::bench {

@@ -3,9 +3,7 @@
 
 #include "diagnose/columns/lag_sums.hpp"
 #include "diagnose/columns/ranks.hpp"
-#include "saltus/diagnose/ess.hpp"
-#include "saltus/diagnose/mcse.hpp"
-#include "saltus/diagnose/rhat.hpp"
+#include "saltus/diagnose/chains.hpp"
 
 namespace saltus {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "saltus/diagnose/rhat.hpp"
+#include "saltus/diagnose/chains.hpp"
 #include "series.hpp"
 
 namespace saltus {

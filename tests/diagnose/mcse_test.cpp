@@ -1,4 +1,4 @@
-#include "saltus/diagnose/mcse.hpp"
+#include "saltus/diagnose/chains.hpp"
 
 #include <gtest/gtest.h>
 

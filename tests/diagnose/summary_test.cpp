@@ -11,9 +11,7 @@
 #include "diagnose/columns/column_reader.hpp"
 #include "level_draws.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/ess.hpp"
-#include "saltus/diagnose/mcse.hpp"
-#include "saltus/diagnose/rhat.hpp"
+#include "saltus/diagnose/chains.hpp"
 
 namespace saltus {
 namespace {

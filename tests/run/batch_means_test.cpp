@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "saltus/diagnose/ess.hpp"
+#include "saltus/diagnose/chains.hpp"
 
 namespace saltus {
 namespace {

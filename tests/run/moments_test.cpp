@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "saltus/diagnose/ess.hpp"
-#include "saltus/diagnose/rhat.hpp"
+#include "saltus/diagnose/chains.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
