@@ -9,7 +9,7 @@ file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
   "\\1\n" bytes "${bytes}")
-file(WRITE ${OUTPUT} "#include \"report/assets.hpp\"
+file(WRITE ${OUTPUT} "#include \"report/html.hpp\"
 
 namespace saltus::report {
 namespace {

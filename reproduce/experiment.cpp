@@ -1,5 +1,6 @@
 #include "reproduce/experiment.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -102,6 +103,24 @@ void check_data(const Experiment& experiment, const std::filesystem::path& folde
   for (const std::string& wanted : experiment.data) {
     if (only.empty() || std::ranges::count(only, wanted) > 0) need_data(wanted, folder);
   }
+}
+
+std::string Entrant::name() const {
+  if (std::isnan(alpha) || sampler == "rmala") return label;
+  return std::isinf(alpha) ? label + " without the term" : fmt::format("{} {:g}", label, alpha);
+}
+
+Json Entrant::setting(Json others) const {
+  others["sampler"] = label;
+  if (std::isnan(alpha)) return others;
+  return with(others, sampler == "rmala" ? "epsilon" : "alpha",
+              std::isinf(alpha) ? Json("infinite") : Json(alpha));
+}
+
+std::unique_ptr<Sampler> Entrant::make(const Target& target) const {
+  Settings all = settings;
+  if (!std::isnan(alpha)) all["step_size"] = fmt::format("{:g}", alpha);
+  return make_sampler(sampler, target, all);
 }
 
 }  // namespace saltus::reproduce

@@ -13,7 +13,6 @@
 namespace saltus::reproduce {
 namespace {
 
-using report::number_or_null;
 using Kind = report::Plot::Kind;
 
 constexpr std::array<const char*, 4> kKinds = {"line", "scatter", "bars", "box"};  // as in Kind
@@ -35,17 +34,15 @@ auto list_from(const Json& array, Make make) {
 
 // Curves have seven digits: more than any plot shows.
 Json numbers(const std::vector<double>& values) {
-  return array_of(values, [](double v) {
-    return std::isfinite(v) ? Json(std::stod(fmt::format("{:.7g}", v))) : Json(nullptr);
-  });
+  return array_of(values, [](double v) { return std::stod(fmt::format("{:.7g}", v)); });
 }
 
 Json row_json(const Row& row) {
   return {{"quantity", row.quantity},
           {"setting", row.setting},
-          {"paper", row.paper ? number_or_null(*row.paper) : Json(nullptr)},
-          {"ours", number_or_null(row.ours)},
-          {"spread", row.spread ? number_or_null(*row.spread) : Json(nullptr)},
+          {"paper", row.paper ? Json(*row.paper) : Json(nullptr)},
+          {"ours", row.ours},
+          {"spread", row.spread ? Json(*row.spread) : Json(nullptr)},
           {"verdict", verdict_text(row.verdict)},
           {"note", row.note}};
 }
@@ -59,11 +56,11 @@ Json series_json(const report::Series& series) {
     if (!values->empty()) j[key] = numbers(*values);
   }
   for (const report::Box& box : series.boxes) {
-    j["boxes"].push_back({{"low", number_or_null(box.low)},
-                          {"q1", number_or_null(box.q1)},
-                          {"median", number_or_null(box.median)},
-                          {"q3", number_or_null(box.q3)},
-                          {"high", number_or_null(box.high)},
+    j["boxes"].push_back({{"low", box.low},
+                          {"q1", box.q1},
+                          {"median", box.median},
+                          {"q3", box.q3},
+                          {"high", box.high},
                           {"outliers", numbers(box.outliers)}});
   }
   return j;
@@ -84,7 +81,7 @@ Json plot_json(const report::Plot& plot) {
 
 // A text, a number with its text, or a list of phrases: [text, look].
 Json cell_json(const report::Cell& c) {
-  if (c.numeric) return {{"text", c.text}, {"number", number_or_null(c.number)}};
+  if (c.numeric) return {{"text", c.text}, {"number", c.number}};
   if (c.phrases.empty()) return c.text;
   return array_of(c.phrases, [](const report::Phrase& p) {
     return Json::array({p.text, kLooks[static_cast<std::size_t>(p.look)]});

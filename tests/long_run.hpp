@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/run/run.hpp"
 
 namespace saltus {

@@ -11,7 +11,6 @@
 #include "cli/sample/report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "io/draws/start_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "reproduce/data/regression_sets.hpp"
-#include "reproduce/entrant.hpp"
+#include "reproduce/experiment.hpp"
 #include "reproduce/kept_cells.hpp"
 
 namespace saltus::reproduce::bnn {

@@ -1,15 +1,13 @@
 #include "reproduce/data/mat_file.hpp"
 
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <optional>
 
+#include "io/bytes/gzip.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -22,110 +20,39 @@ constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kPacke
 constexpr std::uint32_t kFirstNumeric = 6, kLastNumeric = 15, kOpaque = 17, kComplexFlag = 0x800;
 constexpr std::uint32_t kMostDims = 32, kLongestName = 4096;
 
-// zlib at work on packed bytes.
-struct Unpacker {
-  static constexpr std::size_t kBlock = std::size_t{1} << 16;
-  // Deflate packs at most 1032 bytes into one.
-  static constexpr std::uint64_t kMaxRatio = 1032;
-
-  Unpacker() : block(kBlock) {
-    if (::inflateInit(&stream) != Z_OK) throw std::bad_alloc();
-  }
-  ~Unpacker() { ::inflateEnd(&stream); }
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
-
-  std::vector<unsigned char> block;
-  z_stream stream = {};
-  std::uint64_t read = 0;  // packed bytes that zlib was given
-  bool ended = false;
-};
-
-// The bytes of one element of a file, in order, unpacked on the way where they are packed.
+// The bytes of one element of a file, in order.
 class MatBytes {
  public:
-  // `range` holds the element; zlib has packed it or not.
-  MatBytes(const FileRange& range, bool packed)
-      : range_(range), unpacker_(packed ? std::make_unique<Unpacker>() : nullptr) {}
+  // `packed_at` is where they were packed in the file, if they were.
+  explicit MatBytes(const FileRange& range, std::optional<std::uint64_t> packed_at = std::nullopt)
+      : range_(range), packed_at_(packed_at) {}
 
   // Throws DataError when the bytes end before.
   void read(void* out, std::size_t bytes) {
-    if (bytes > most_left()) refuse("it ends too early");
-    if (unpacker_) return unpack(static_cast<unsigned char*>(out), bytes);
+    if (bytes > left()) refuse(packed_at_ ? "the packed bytes end too early" : "it ends too early");
     range_.read(position_, out, bytes);
     position_ += bytes;
   }
+  void skip(std::uint64_t bytes) { position_ += std::min(bytes, left()); }
+  std::uint64_t left() const { return range_.size - position_; }
 
-  void skip(std::size_t bytes) {
-    std::array<unsigned char, 1024> unused;
-    for (std::size_t n = 0; bytes > 0; bytes -= n) {
-      n = std::min(bytes, unused.size());
-      read(unused.data(), n);
-    }
-  }
-
-  // Reads to the end of packed bytes, so that zlib checks their sum. Throws DataError.
-  void finish() {
-    // The sum lies behind the last byte: zlib has to be asked for one more to come to it.
-    for (unsigned char one; unpacker_ && !unpacker_->ended;) {
-      if (inflate_into(&one, 1) > 0) refuse("more bytes are packed than the array has");
-    }
-  }
-
-  // An upper bound of the bytes that are left.
-  std::uint64_t most_left() const {
-    if (!unpacker_) return range_.size - position_;
-    const Unpacker& u = *unpacker_;
-    // zlib holds unpacked bytes back: no more than its window of 32 KiB.
-    return u.ended ? 0
-                   : (range_.size - u.read + u.stream.avail_in) * Unpacker::kMaxRatio + (1u << 15);
+  // Throws DataError when bytes are left of what was packed.
+  void finish() const {
+    if (packed_at_ && left() > 0) refuse("more bytes are packed than the array has");
   }
 
   // Throws DataError with the file, the place of the last byte read, and `why`.
   [[noreturn]] void refuse(const std::string& why) const {
     const std::string place =
-        unpacker_ ? fmt::format("at byte {} of what is packed at byte {}", position_, range_.offset)
-                  : fmt::format("at byte {}", range_.offset + position_);
+        packed_at_ ? fmt::format("at byte {} of what is packed at byte {}", position_, *packed_at_)
+                   : fmt::format("at byte {}", range_.offset + position_);
     throw DataError(fmt::format("'{}' cannot be used: {}: {}.", range_.file->name(), place, why));
   }
 
  private:
-  void unpack(unsigned char* out, std::size_t bytes) {
-    while (bytes > 0) {
-      if (unpacker_->ended) refuse("the packed bytes end too early");
-      const std::size_t n = inflate_into(out, std::min<std::size_t>(bytes, 1u << 30));
-      out += n;
-      bytes -= n;
-      position_ += n;
-    }
-  }
-
-  // Returns how many bytes came out.
-  std::size_t inflate_into(unsigned char* out, std::size_t room) {
-    Unpacker& u = *unpacker_;
-    if (u.stream.avail_in == 0) {
-      const auto n =
-          static_cast<std::size_t>(std::min<std::uint64_t>(Unpacker::kBlock, range_.size - u.read));
-      range_.read(u.read, u.block.data(), n);
-      u.read += n;
-      u.stream.next_in = u.block.data();
-      u.stream.avail_in = static_cast<uInt>(n);
-    }
-    u.stream.next_out = out;
-    u.stream.avail_out = static_cast<uInt>(room);
-    const int state = ::inflate(&u.stream, Z_NO_FLUSH);
-    const std::size_t made = room - u.stream.avail_out;
-    if (state == Z_BUF_ERROR) refuse("the packed bytes end too early");
-    if (state != Z_OK && state != Z_STREAM_END) {
-      refuse(fmt::format("zlib finds '{}'", u.stream.msg ? u.stream.msg : "an error"));
-    }
-    u.ended = state == Z_STREAM_END;
-    return made;
-  }
-
   FileRange range_;
+  std::optional<std::uint64_t> packed_at_;
   std::uint64_t position_ = 0;
-  std::unique_ptr<Unpacker> unpacker_;
 };
 
 [[noreturn]] void refuse(const FileRange& file, std::uint64_t at, const std::string& why) {
@@ -175,8 +102,7 @@ void read_part(MatBytes& in, const Tag& tag, void* out) {
     return;
   }
   in.read(out, tag.size);
-  const std::size_t fill = (kTagBytes - tag.size % kTagBytes) % kTagBytes;
-  in.skip(std::min<std::uint64_t>(fill, in.most_left()));  // the last part may go without
+  in.skip((kTagBytes - tag.size % kTagBytes) % kTagBytes);  // the last part may go without
 }
 
 Tag expect_part(MatBytes& in, std::uint32_t type, std::uint32_t most, const char* what) {
@@ -263,7 +189,7 @@ MatArray read_matrix(MatBytes& in, MatrixHead head) {
     if (__builtin_mul_overflow(count, n, &count)) count = UINT64_MAX;
   }
   const Tag tag = read_tag(in);
-  if (!tag.inside && tag.size > in.most_left()) {
+  if (!tag.inside && tag.size > in.left()) {
     in.refuse(fmt::format("{} bytes of entries are expected and the array ends before", tag.size));
   }
   MatArray array = {std::move(head.dims), read_numbers(in, tag)};
@@ -281,7 +207,7 @@ MatArray read_mat_array(const FileRange& file, const std::string& name) {
   check_header(file);
   std::vector<std::string> names;
   for (std::uint64_t at = kHeaderBytes; at < file.size;) {
-    MatBytes tags({file.file, file.offset + at, file.size - at}, false);
+    MatBytes tags({file.file, file.offset + at, file.size - at});
     const Tag tag = read_tag(tags);
     const std::uint64_t held = file.size - at - kTagBytes;
     if ((tag.type != kMatrix && tag.type != kPacked) || tag.inside || tag.size > held) {
@@ -291,8 +217,9 @@ MatArray read_mat_array(const FileRange& file, const std::string& name) {
                          held, tag.type, tag.size));
     }
     const FileRange element = {file.file, file.offset + at + kTagBytes, tag.size};
-    MatBytes in(element, tag.type == kPacked);
-    if (tag.type == kPacked) expect_part(in, kMatrix, UINT32_MAX, "an array");
+    const bool packed = tag.type == kPacked;
+    MatBytes in = packed ? MatBytes(inflate_zlib(element), element.offset) : MatBytes(element);
+    if (packed) expect_part(in, kMatrix, UINT32_MAX, "an array");
     MatrixHead head = read_head(in);
     if (head.name == name) return read_matrix(in, std::move(head));
     names.push_back(head.name);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/entrant.hpp"
+#include "reproduce/experiment.hpp"
 #include "saltus/core/rows.hpp"
 
 namespace saltus::reproduce::ising_learning {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "reproduce/entrant.hpp"
+#include "reproduce/experiment.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
 namespace saltus::reproduce::ising {

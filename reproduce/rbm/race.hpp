@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "reproduce/entrant.hpp"
+#include "reproduce/experiment.hpp"
 #include "saltus/core/rows.hpp"
 #include "saltus/diagnose/mmd.hpp"
 #include "saltus/target/rbm.hpp"

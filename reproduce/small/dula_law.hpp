@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 
 namespace saltus::reproduce {
 

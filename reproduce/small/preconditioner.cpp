@@ -10,7 +10,7 @@
 #include "core/scalar_math.hpp"
 #include "reproduce/chains.hpp"
 #include "reproduce/experiment.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/target/quadratic.hpp"
 

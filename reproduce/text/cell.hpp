@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "reproduce/entrant.hpp"
+#include "reproduce/experiment.hpp"
 #include "reproduce/kept_cells.hpp"
 #include "saltus/text/infill.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
-#include "saltus/diagnose/state_table.hpp"
 
 namespace saltus {
 namespace {

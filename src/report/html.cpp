@@ -1,7 +1,6 @@
 #include "report/html.hpp"
 
 #include <array>
-#include <cmath>
 
 #include "core/printable.hpp"
 
@@ -28,10 +27,6 @@ std::string script_json(const nlohmann::ordered_json& json) {
   // '<' occurs inside strings only, where its escape means the same.
   for (const char c : text) c == '<' ? out += "\\u003c" : out += c;
   return out;
-}
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 std::string base64(std::span<const std::byte> bytes) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "io/bytes/byte_file.hpp"
-#include "report/assets.hpp"
 #include "report/html.hpp"
 #include "saltus/core/error.hpp"
 
@@ -61,24 +60,17 @@ otherwise, arising from, out of or in connection with the Software or the use or
 constexpr bool kPages = false;
 #endif
 
-Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (const double v : values) array.push_back(number_or_null(v));
-  return array;
-}
-
 Json box_json(const Box& box) {
-  return {{"low", number_or_null(box.low)},       {"q1", number_or_null(box.q1)},
-          {"median", number_or_null(box.median)}, {"q3", number_or_null(box.q3)},
-          {"high", number_or_null(box.high)},     {"outliers", numbers(box.outliers)}};
+  return {{"low", box.low}, {"q1", box.q1},     {"median", box.median},
+          {"q3", box.q3},   {"high", box.high}, {"outliers", box.outliers}};
 }
 
 Json series_json(const Series& series) {
   Json j = {{"name", series.name}};
-  if (!series.x.empty()) j["x"] = numbers(series.x);
-  if (!series.y.empty()) j["y"] = numbers(series.y);
-  if (!series.low.empty()) j["low"] = numbers(series.low);
-  if (!series.high.empty()) j["high"] = numbers(series.high);
+  if (!series.x.empty()) j["x"] = series.x;
+  if (!series.y.empty()) j["y"] = series.y;
+  if (!series.low.empty()) j["low"] = series.low;
+  if (!series.high.empty()) j["high"] = series.high;
   if (!series.boxes.empty()) {
     j["boxes"] = Json::array();
     for (const Box& box : series.boxes) j["boxes"].push_back(box_json(box));
@@ -96,8 +88,8 @@ Json plot_json(const Plot& plot, const std::string& id) {
             {"y", {{"label", plot.y_label}, {"log", plot.log_y}}},
             {"summary", plot.summary}};
   if (plot.y_from < plot.y_to) {
-    j["y"]["from"] = number_or_null(plot.y_from);
-    j["y"]["to"] = number_or_null(plot.y_to);
+    j["y"]["from"] = plot.y_from;
+    j["y"]["to"] = plot.y_to;
   }
   if (!plot.categories.empty()) j["categories"] = plot.categories;
   j["series"] = Json::array();
@@ -110,7 +102,7 @@ Json rows_json(const std::vector<std::vector<Cell>>& rows) {
   for (const auto& row : rows) {
     Json cells = Json::array();
     for (const Cell& cell : row) {
-      cells.push_back(cell.numeric ? number_or_null(cell.number) : Json(cell.text));
+      cells.push_back(cell.numeric ? Json(cell.number) : Json(cell.text));
     }
     array.push_back(std::move(cells));
   }

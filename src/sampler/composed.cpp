@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/proposal.hpp"
 
 namespace saltus {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 
 namespace saltus {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"

@@ -8,7 +8,7 @@
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/run/pacer.hpp"
-#include "service/exact_work.hpp"
+#include "service/parts.hpp"
 
 namespace saltus {
 namespace {

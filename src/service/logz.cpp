@@ -10,7 +10,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/version.hpp"
-#include "service/exact_work.hpp"
+#include "service/parts.hpp"
 
 namespace saltus {
 namespace {

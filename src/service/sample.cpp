@@ -9,8 +9,7 @@
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/version.hpp"
-#include "service/exact_work.hpp"
-#include "service/sample_parts.hpp"
+#include "service/parts.hpp"
 
 namespace saltus {
 namespace {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/description.hpp"
-#include "service/sample_parts.hpp"
+#include "service/parts.hpp"
 
 namespace saltus {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/number_text.hpp"
-#include "service/sample_parts.hpp"
+#include "service/parts.hpp"
 
 namespace saltus {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 
 namespace saltus {
 namespace {

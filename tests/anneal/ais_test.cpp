@@ -10,7 +10,6 @@
 #include "bases.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
-#include "saltus/diagnose/state_table.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "shared_parts.hpp"

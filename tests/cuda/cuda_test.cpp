@@ -11,7 +11,7 @@
 #include "saltus/anneal/ais.hpp"
 #include "saltus/cuda/models.hpp"
 #include "saltus/diagnose/conformance.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/rbm.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "saltus/core/philox.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 
 namespace saltus {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/ising_lattice.hpp"

@@ -9,7 +9,7 @@
 #include "made_up_regression.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/mini_batch.hpp"

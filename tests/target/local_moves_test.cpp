@@ -7,7 +7,7 @@
 #include <set>
 
 #include "saltus/core/philox.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

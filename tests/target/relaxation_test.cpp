@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "saltus/core/philox.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

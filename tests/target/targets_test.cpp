@@ -7,7 +7,6 @@
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
-#include "saltus/diagnose/state_table.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {

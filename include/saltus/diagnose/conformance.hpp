@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {

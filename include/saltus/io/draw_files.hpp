@@ -1,10 +1,12 @@
-// Draws as files: .npz (NumPy), .nc (netCDF-4, opens in ArviZ as InferenceData), .csv.
+// Draws as files: .npz (NumPy), .nc (netCDF-4, opens in ArviZ as InferenceData), .csv; and files of
+// starts.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "saltus/core/domain.hpp"
 #include "saltus/run/draws.hpp"
 
 namespace saltus {
@@ -20,5 +22,9 @@ void write_draws(const std::filesystem::path& path, const Draws& draws);
 // Opens a saved run, by extension. Throws FileError when it cannot be opened and DataError, with
 // the name and the reason, when it is not what its extension says.
 std::unique_ptr<Draws> open_draws(const std::filesystem::path& path);
+
+// Starting states from a text file: one row per chain, level indices separated by commas or blanks.
+// Throws FileError or DataError; messages name the file, the row and the value.
+RowBuffer<Symbol> read_start_file(const std::string& path, int chains, const Domain& domain);
 
 }  // namespace saltus

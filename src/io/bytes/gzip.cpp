@@ -72,7 +72,10 @@ class Inflater {
   void check(int state) const {
     if (state == Z_BUF_ERROR) refuse("it ends too early");
     if (state == Z_OK || state == Z_STREAM_END) return;
-    refuse(fmt::format("zlib finds '{}'", stream_.msg ? stream_.msg : "an error"));
+    refuse(complaint());
+  }
+  std::string complaint() const {
+    return fmt::format("zlib finds '{}'", stream_.msg ? stream_.msg : "an error");
   }
 
  private:
@@ -153,6 +156,22 @@ FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint
     out.append(plain.data(), plain.size());
   }
   if (out.position() != size || sum != crc) damaged(packed, name);
+  return out.reopen();
+}
+
+FileRange inflate_zlib(const FileRange& packed) {
+  OutputFile out = OutputFile::unnamed(packed.file->name());
+  Inflater inflater(packed, MAX_WBITS);
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    state = inflater.next();
+    out.append(inflater.plain().data(), inflater.plain().size());
+    check_unpacked(packed, out.position());
+    if (state == Z_OK || state == Z_STREAM_END) continue;
+    throw DataError(fmt::format(
+        "'{}' cannot be used: at byte {} of what is packed at byte {}: {}.", packed.file->name(),
+        out.position(), packed.offset,
+        state == Z_BUF_ERROR ? "the packed bytes end too early" : inflater.complaint()));
+  }
   return out.reopen();
 }
 

@@ -1,4 +1,5 @@
-// Bytes packed by zlib: files that may be packed by gzip, and members of ZIP archives.
+// Bytes packed by zlib: files that may be packed by gzip, members of ZIP archives, arrays of
+// MATLAB.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +25,8 @@ void check_sum(const FileRange& bytes, std::uint32_t crc, const std::string& nam
 // the size and the sum given.
 FileRange inflate_to_file(const FileRange& packed, std::uint64_t size, std::uint32_t crc,
                           const std::string& name);
+
+// Inflates bytes with the header and the sum of zlib to a file without a name. Throws DataError.
+FileRange inflate_zlib(const FileRange& packed);
 
 }  // namespace saltus

@@ -1,4 +1,4 @@
-#include "io/draws/start_file.hpp"
+#include "saltus/io/draw_files.hpp"
 
 #include <fstream>
 #include <vector>

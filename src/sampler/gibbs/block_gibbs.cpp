@@ -7,7 +7,7 @@
 #include "core/scalar_math.hpp"
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "sampler/entries.hpp"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/gibbs.hpp"
 #include "sampler/gibbs/scan.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "saltus/core/error.hpp"
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
 #include "sampler/gibbs/hamming_ball_draw.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/balancing.hpp"
 
 namespace saltus {

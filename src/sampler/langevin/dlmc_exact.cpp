@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "saltus/diagnose/state_table.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/dlmc.hpp"
 #include "sampler/informed/balancing.hpp"
 #include "sampler/product_matrix.hpp"

@@ -1,16 +1,26 @@
-// The exact answer, where it takes about a second at most.
+// Parts of services in files of their own.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/sample.hpp"
 
 namespace saltus {
+
+// What a checkpoint says of the run that it holds: JSON.
+std::string describe_sample(const SampleRequest& request);
+
+// What speaks against the draws, a sentence each.
+std::vector<std::string> sample_warnings(const SampleResult& result);
 
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;
 
-// Nothing where the model is too large, or has no exact answer.
+// The exact answer, where it takes about a second at most: nothing where the model is too large, or
+// has no exact answer.
 inline std::optional<ExactAnswer> affordable_exact_answer(const Target& target, int threads) {
   const Domain& domain = target.domain();
   if (target.stochastic() || domain.unbounded()) return std::nullopt;
