@@ -35,7 +35,7 @@ class Refusals(CliTest):
     def test_refusals(self):
         self.assertIn("--model", self.refused(USAGE, "theory", "--model", "nowhere"))
         self.assertIn("wiki103.5k.txt", self.refused(NO_INPUT, "text", "--data", "nowhere"))
-        if has_text():
+        if has_text() and has_torch():
             self.assertIn("nowhere", self.refused(NO_INPUT, "text", "--model", "nowhere"))
 
 

@@ -129,6 +129,8 @@ TEST(MatFile, CutAndDamagedFiles) {
   start[136] ^= 0x0f;
   EXPECT_TRUE(contains(refusal(start), "at byte 0 of what is packed at byte 136: zlib finds"));
   EXPECT_TRUE(contains(refusal(mat::file(mat::packed(doubles().substr(0, 60)))),
+                       "48 bytes of entries are expected and the array ends before"));
+  EXPECT_TRUE(contains(refusal(mat::file(mat::packed(doubles().substr(0, 20)))),
                        "the packed bytes end too early"));
   EXPECT_TRUE(
       contains(refusal(mat::file(mat::packed(doubles() + "more"))), "more bytes are packed"));
