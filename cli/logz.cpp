@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -44,35 +43,8 @@ struct LogzReport {
   int test_rows;
 };
 
-// Numbers separated by blanks, commas or line ends.
-std::vector<double> read_numbers(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw FileError("cannot read " + path, false);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const char* separators = ", \t\r\n;";
-  std::vector<double> numbers;
-  for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    const std::string entry = text.substr(at, end - at);
-    const auto value = number_in<double>(entry);
-    if (!value || !std::isfinite(*value)) {
-      throw DataError(path + ": '" + entry.substr(0, 40) + "' is not a finite number");
-    }
-    numbers.push_back(*value);
-    at = end;
-  }
-  return numbers;
-}
-
 std::vector<double> betas_of(const LogzOptions& request) {
-  if (request.schedule.empty()) return linear_betas(request.betas);
-  std::vector<double> betas = read_numbers(request.schedule);
-  try {
-    check_betas(betas);
-  } catch (const UsageError& e) {
-    throw DataError(request.schedule + ": " + e.what());
-  }
-  return betas;
+  return request.schedule.empty() ? linear_betas(request.betas) : read_betas(request.schedule);
 }
 
 // Where the chains start: what was asked for, or the model's own base, or uniform. `options.base`

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/text.hpp"
+#include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
@@ -81,6 +83,35 @@ Settings parse_settings(const std::vector<std::string>& list) {
     }
   }
   return settings;
+}
+
+std::vector<double> read_numbers(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw FileError("cannot read " + path, false);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const char* separators = ", \t\r\n;";
+  std::vector<double> numbers;
+  for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    const std::string entry = text.substr(at, end - at);
+    const auto value = number_in<double>(entry);
+    if (!value || !std::isfinite(*value)) {
+      throw DataError(path + ": '" + entry.substr(0, 40) + "' is not a finite number");
+    }
+    numbers.push_back(*value);
+    at = end;
+  }
+  return numbers;
+}
+
+std::vector<double> read_betas(const std::string& path) {
+  std::vector<double> betas = read_numbers(path);
+  try {
+    check_betas(betas);
+  } catch (const UsageError& e) {
+    throw DataError(path + ": " + e.what());
+  }
+  return betas;
 }
 
 void add_data_folder(CLI::App& command, std::string& folder) {

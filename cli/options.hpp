@@ -50,6 +50,10 @@ void add_threads(CLI::App& command, int& threads, const char* never);
 // --set; `more` is said of its texts, which parse_settings takes. It throws UsageError.
 void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more = "");
 Settings parse_settings(const std::vector<std::string>& list);
+// Numbers of a file, separated by blanks, commas or line ends; and such as increase from 0 to 1.
+// Throw FileError and DataError.
+std::vector<double> read_numbers(const std::string& path);
+std::vector<double> read_betas(const std::string& path);
 void add_data_folder(CLI::App& command, std::string& folder);
 
 bool was_given(const CLI::App& command, const char* option);

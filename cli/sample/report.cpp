@@ -89,6 +89,57 @@ void print_notes(const SampleResult& r) {
   for (const std::string& warning : r.warnings) show("\nWarning: {}\n", warning);
 }
 
+void print_tempering(const TemperingReport& t) {
+  show("\n{:<8} {:>9} {:>10} {:>11} {:>10} {:>12}\n", "replica", "beta", "acceptance", "step size",
+       "memory", "rejected up");
+  for (std::size_t k = 0; k < t.betas.size(); ++k) {
+    show("{:<8} {:>9.5f} {:>10} {:>11} {:>10} {:>12}\n", k, t.betas[k], fixed(t.acceptance[k], 3),
+         short_number(t.step_size[k]), fixed(t.correlation[k], 3),
+         k < t.rejection.size() ? fixed(t.rejection[k], 3) : "");
+  }
+  show(
+      "memory: correlation of log p before and after the steps between two exchanges\n"
+      "barrier {:.3f}: {} replicas give most for the work\n"
+      "{} round trips of states between base and model: {:.4f} per ensemble and scan, {:.2f} of "
+      "what the\nrejections allow ({:.4f})\n"
+      "log Z {:.5f}, standard error {}; {:.5f} from below, {:.5f} from above\n",
+      t.barrier, t.recommended_replicas, with_commas(t.round_trips), t.round_trip_rate,
+      t.round_trip_rate / t.rate_if_independent, t.rate_if_independent, t.log_z,
+      fixed(t.log_z_error, 5), t.log_z_forward, t.log_z_backward);
+}
+
+Json numbers_json(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double v : values) list.push_back(json_number(v));
+  return list;
+}
+
+Json tempering_json(const TemperingReport& t) {
+  std::vector<double> local;
+  for (std::size_t k = 0; k < t.rejection.size(); ++k) {
+    local.push_back(t.rejection[k] / (t.betas[k + 1] - t.betas[k]));
+  }
+  return {{"replicas", t.betas.size()},
+          {"betas", numbers_json(t.betas)},
+          {"rejection", numbers_json(t.rejection)},
+          {"local_barrier", numbers_json(local)},
+          {"barrier", json_number(t.barrier)},
+          {"recommended_replicas", t.recommended_replicas},
+          {"round_trips", t.round_trips},
+          {"restarts", t.restarts},
+          {"round_trip_rate", json_number(t.round_trip_rate)},
+          {"round_trip_rate_if_independent", json_number(t.rate_if_independent)},
+          {"round_trip_rate_bound", json_number(t.rate_bound)},
+          {"log_z",
+           {{"bridge", json_number(t.log_z)},
+            {"standard_error", json_number(t.log_z_error)},
+            {"forward", json_number(t.log_z_forward)},
+            {"backward", json_number(t.log_z_backward)}}},
+          {"step_size", numbers_json(t.step_size)},
+          {"acceptance_rate", numbers_json(t.acceptance)},
+          {"correlation", numbers_json(t.correlation)}};
+}
+
 Json choice_json(const Choice& choice) {
   auto field = Json::array();
   for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
@@ -109,6 +160,7 @@ Json report_json(const SampleResult& r) {
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
   if (r.choice) j["auto"] = choice_json(*r.choice);
+  if (r.tempering) j["tempering"] = tempering_json(*r.tempering);
   j["chains"] = r.plan.chains;
   j["warmup"] = r.plan.warmup;
   j["draws"] = r.draws_made;
@@ -152,9 +204,11 @@ void print_report(const SampleResult& r) {
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)
            : "");
   if (r.choice) show("chosen    {}\n", r.choice->reason());
-  show("run       {} chains x {} draws{} after {} warm-up steps, seed {}{}\n\n", count(plan.chains),
-       with_commas(r.draws_made), plan.thin > 1 ? fmt::format(" (one in {} steps)", plan.thin) : "",
-       with_commas(plan.warmup), plan.seed, r.complete ? "" : "; not complete");
+  const char* step = r.tempering ? "scans" : "steps";
+  show("run       {} {} x {} draws{} after {} warm-up {}, seed {}{}\n\n", count(plan.chains),
+       r.tempering ? "tempered ensembles" : "chains", with_commas(r.draws_made),
+       plan.thin > 1 ? fmt::format(" (one in {} {})", plan.thin, step) : "",
+       with_commas(plan.warmup), step, plan.seed, r.complete ? "" : "; not complete");
   if (r.draws_made == 0) return;
   print_table(r);
   show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
@@ -171,6 +225,7 @@ void print_report(const SampleResult& r) {
     show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
          rmse(r.mean, r.exact->means), r.exact->log_z);
   }
+  if (r.tempering) print_tempering(*r.tempering);
   print_notes(r);
 }
 

@@ -26,8 +26,41 @@ struct SampleCommand : RunControl {
   SampleRequest request;
   std::string record = "draws";  // or moments
   std::string init = "random", out;
+  std::string temper, base, betas;  // auto or a number of replicas; where its ladder begins; a file
+  int scan_steps = 1;
   std::shared_ptr<const RowBuffer<Symbol>> start;  // from the file `init`
 };
+
+// What --temper and the options beside it ask for. Throws UsageError, FileError and DataError.
+std::optional<TemperingRequest> tempering_of(const SampleCommand& c) {
+  if (c.temper.empty()) {
+    for (const auto& [option, given] : {std::pair{"--base", !c.base.empty()},
+                                        {"--betas", !c.betas.empty()},
+                                        {"--steps", c.scan_steps != 1}}) {
+      if (given) throw UsageError(std::string(option) + " belongs to --temper");
+    }
+    return std::nullopt;
+  }
+  TemperingRequest t;
+  t.steps = c.scan_steps;
+  if (c.temper != "auto") {
+    const auto replicas = number_in<int>(c.temper);
+    if (!replicas || *replicas < 2) {
+      throw UsageError("--temper " + c.temper + ": expected auto, or a number of replicas from 2");
+    }
+    t.replicas = *replicas;
+  }
+  if (!c.betas.empty()) {
+    if (c.temper != "auto") throw UsageError("--betas says how many replicas there are: --temper");
+    t.betas = read_betas(c.betas);
+  }
+  if (c.base == "uniform" || c.base == "model") {
+    t.base = c.base;
+  } else if (!c.base.empty()) {
+    t.probabilities = read_numbers(c.base);
+  }
+  return t;
+}
 
 void check(const SampleCommand& c) {
   const RunPlan& plan = c.request.plan;
@@ -50,6 +83,8 @@ void check(const SampleCommand& c) {
   FileRoles roles;
   roles.reads("MODEL", c.model.model);
   roles.reads("--init", c.init);
+  roles.reads("--base", c.base);
+  roles.reads("--betas", c.betas);
   for (const auto& [key, value] : c.request.settings) roles.reads("--set " + key, value);
   roles.reads(c.request.model_files);
   if (c.checkpoint != c.resume) roles.reads("--resume", c.resume);
@@ -82,6 +117,19 @@ class SampleOptions {
     add_default(command, "--warmup", r.plan.warmup, "Warm-up steps", steps_from(0));
     add_default(command, "--draws", r.plan.draws, "Draws of each chain", steps_from(1));
     add_default(command, "--thin", r.plan.thin, "Steps per draw", steps_from(1));
+    command
+        .add_option("--temper", c.temper,
+                    "Exchange states along a ladder of temperatures, for models with many modes: "
+                    "auto, or a number of replicas")
+        ->expected(0, 1)
+        ->default_str("auto")
+        ->type_name("auto|N");
+    add_typed(command, "--base", c.base,
+              "Of --temper: where the ladder begins: model, uniform or a file of probabilities",
+              "NAME");
+    add_typed(command, "--betas", c.betas, "Of --temper: a file with the ladder itself", "FILE");
+    add_default(command, "--steps", c.scan_steps, "Of --temper: steps between two exchanges",
+                CLI::Range(1, 1'000'000'000));
     add_seed(command, seed_);
     add_threads(command, r.plan.threads, "a draw");
     command.add_option("--tile", r.plan.tile, "Chains advanced together (default: by model)")
@@ -117,6 +165,10 @@ class SampleOptions {
     check(c);  // the model's own files, too
     const int dim = r.target->domain().dim();
     r.coordinates = c.out.empty() ? watched_count(dim, r.plan) : dim;
+    r.tempering = tempering_of(c);
+    if (r.tempering && c.init != "random") {
+      throw UsageError("--init has no place beside --temper, which starts from the base");
+    }
     if (c.init != "random") {
       c.start = std::make_shared<const RowBuffer<Symbol>>(
           read_start_file(c.init, r.plan.chains, r.target->domain()));
@@ -159,6 +211,11 @@ class SampleOptions {
       const Model model = load_model(c.model);
       same("MODEL", model.text, saved.model_text);
       same("MODEL", model.files, saved.model_files);
+    }
+    for (const char* option : {"--temper", "--base", "--betas", "--steps"}) {
+      if (was_given(command_, option)) {
+        throw UsageError(std::string(option) + " is settled by " + c.resume + "; leave it out");
+      }
     }
     if (was_given(command_, "--init"))
       throw UsageError("--init has no place in a run that is continued");

@@ -25,6 +25,7 @@
 #include "saltus/run/pacer.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/temper/parallel_tempering.hpp"
 
 namespace saltus {
 
@@ -37,6 +38,16 @@ enum class Keep {
   arrays,   // in the caller's arrays
   disk,     // in a file beside the checkpoint, or in a temporary one: memory holds one round
   moments,  // nowhere: running moments alone
+};
+
+// Parallel tempering in place of plain chains, for targets with many modes: the request's chains
+// are ensembles then, and its warm-up, draws and thinning count scans.
+struct TemperingRequest : TemperingPlan {
+  // Where the ladder begins: uniform, or model, the model's own base; empty: that where there is
+  // one. Or the probability of the upper level of each two-level coordinate, otherwise of all
+  // levels, coordinate after coordinate.
+  std::string base;
+  std::vector<double> probabilities;
 };
 
 struct SampleRequest : Saving {
@@ -54,6 +65,8 @@ struct SampleRequest : Saving {
   Settings settings;
   std::shared_ptr<const Sampler> own_sampler;  // in place of a name
   RunPlan plan;
+  std::optional<TemperingRequest> tempering;
+  std::optional<Independent> model_base;  // of SampleRequest(Model), where the model has one
   Rows<const Symbol> start;  // a row for each chain; null: random. Not needed after the start
 
   Keep keep = Keep::memory;
@@ -81,6 +94,7 @@ struct SampleResult {
   std::vector<int> watched;                  // the coordinates that the summaries belong to:
   std::vector<CoordinateSummary> summaries;  // all, or evenly spread ones of a long run
   std::optional<ExactAnswer> exact;
+  std::optional<TemperingReport> tempering;
   std::optional<Choice> choice;        // of the sampler, where that was asked for
   std::vector<std::string> warnings;   // what speaks against the draws, a sentence each
   std::shared_ptr<const Draws> draws;  // null with Keep::moments
@@ -125,10 +139,11 @@ class SampleRun {
   SampleResult result();
 
   const SampleRequest& request() const { return request_; }
-  const Run& run() const { return *run_; }
+  const DrawingRun& run() const { return *run_; }
   std::shared_ptr<const Draws> draws();
 
  private:
+  void make_run(std::shared_ptr<const Sampler> sampler);
   void keep_draws();
   void restore();
   DrawsInfo draws_info() const;
@@ -137,7 +152,7 @@ class SampleRun {
 
   SampleRequest request_;
   std::optional<Choice> choice_;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<DrawingRun> run_;
   std::unique_ptr<Moments> moments_;
   std::vector<int> kept_;  // coordinates whose draws are kept; empty: all
   std::shared_ptr<DrawSpool> spool_;

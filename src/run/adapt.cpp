@@ -43,12 +43,15 @@ double AcceptanceSums::mean(std::size_t parameter, Reduction* reduction) const {
 }
 
 Tuner::Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds,
-             Reduction* reduction)
+             Reduction* reduction, std::span<const double> starts)
     : original_(std::move(sampler)),
       sums_(chains, original_->tunable()->tuning().size()),
       rounds_(rounds),
       reduction_(reduction) {
-  for (const Tuning& tuning : original_->tunable()->tuning()) adaptations_.emplace_back(tuning);
+  for (Tuning tuning : original_->tunable()->tuning()) {
+    if (!starts.empty()) tuning.start = starts[adaptations_.size()];
+    adaptations_.emplace_back(tuning);
+  }
 }
 
 void Tuner::end_round() {
@@ -60,12 +63,16 @@ void Tuner::end_round() {
   sums_.clear();
 }
 
-std::shared_ptr<const Sampler> Tuner::sampler(Tunable::Phase phase) const {
+std::vector<double> Tuner::values(Tunable::Phase phase) const {
   std::vector<double> values;
   for (const Adaptation& a : adaptations_) {
     values.push_back(phase == Tunable::Phase::draws ? a.result() : a.value());
   }
-  return original_->tunable()->tuned(values, phase);
+  return values;
+}
+
+std::shared_ptr<const Sampler> Tuner::sampler(Tunable::Phase phase) const {
+  return original_->tunable()->tuned(values(phase), phase);
 }
 
 void Tuner::save(ByteWriter& out) const {

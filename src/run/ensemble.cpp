@@ -151,12 +151,13 @@ void Ensemble::set_states(Rows<const Symbol> states) {
 }
 
 void Ensemble::count_chains_from(std::uint32_t first) {
-  for (const auto& storage : tiles_) {
-    storage->tile.first_chain = first + storage->tile.first_slot;
-  }
   for (const auto& group : groups_) {
     const auto place = static_cast<std::uint32_t>(group->first_slot);
-    if (group->device) group->device->count_chains_from(first + place);
+    const std::uint32_t name = group->law.first_chain.value_or(first + place);
+    for (std::size_t t = group->first_tile; t < group->first_tile + group->tiles; ++t) {
+      tiles_[t]->tile.first_chain = name + tiles_[t]->tile.first_slot - place;
+    }
+    if (group->device) group->device->count_chains_from(name);
   }
 }
 

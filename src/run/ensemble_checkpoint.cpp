@@ -5,6 +5,18 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus {
+namespace {
+
+// An entry for each row of a tile, or none.
+template <class T>
+void get_kept(ByteReader& in, int rows, std::vector<T>& out) {
+  const std::size_t length = in.next_array_length(sizeof(T));
+  if (length != 0 && length != index(rows)) throw DataError("an array has the wrong length");
+  out.resize(length);
+  in.get_array(std::span(out));
+}
+
+}  // namespace
 
 // States alone, unless values that go with them could not be computed from them again.
 void Ensemble::save(ByteWriter& out) const {
@@ -27,6 +39,8 @@ void Ensemble::save(ByteWriter& out) const {
         }
       }
       out.put_array(std::span<const double>(tile.logp, index(tile.rows())));
+      out.put_array(std::span<const double>(tiles_[t]->v));
+      out.put_array(std::span<const std::uint8_t>(tiles_[t]->moved));
     }
   }
 }
@@ -63,6 +77,8 @@ void Ensemble::restore(ByteReader& in) {
         for (int r = 0; rows && r < tile.rows(); ++r) in.get_array(rows.row(r));
       }
       in.get_array(std::span(tile.logp, index(tile.rows())));
+      get_kept(in, tile.rows(), (*t)->v);
+      get_kept(in, tile.rows(), (*t)->moved);
     }
   }
 }

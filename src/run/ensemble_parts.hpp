@@ -26,6 +26,10 @@ struct Ensemble::Storage {
   int group = 0;
   const Target* model;
   std::optional<Tempered> tempered;  // at this tile's beta, for a group with a base
+  // Of tempering: V = log p - log p_0 of each row, before exploring and now, and rows whose state
+  // came from another slot, so that what a sampler keeps beside it must be computed again.
+  std::vector<double> v_before, v;
+  std::vector<std::uint8_t> moved;
 
   Storage(const ChainGroup& g, int rows)
       : x(rows, g.target->domain().dim()),

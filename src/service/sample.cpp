@@ -5,6 +5,7 @@
 
 #include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/model/models.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
@@ -66,6 +67,24 @@ void copy_draws(const fs::path& from, const fs::path& to) {
   }
 }
 
+Independent base_of(const TemperingRequest& tempering, const SampleRequest& request) {
+  const Target& target = *request.target;
+  const Domain& domain = target.domain();
+  if (domain.unbounded()) {
+    throw UsageError("tempering begins with finitely many levels, but the integers of the model " +
+                     target.name() + " are unbounded");
+  }
+  if (!tempering.probabilities.empty()) {
+    return domain.two_level() ? Independent::bernoulli(domain, tempering.probabilities)
+                              : Independent::of_levels(domain, tempering.probabilities);
+  }
+  if (tempering.base == "model" && !request.model_base) {
+    throw UsageError("the model " + target.name() + " has no base of its own");
+  }
+  return request.model_base && tempering.base != "uniform" ? *request.model_base
+                                                           : Independent::uniform(domain);
+}
+
 }  // namespace
 
 int watched_count(int dim, const RunPlan& plan) {
@@ -85,6 +104,7 @@ SampleRequest::SampleRequest(std::shared_ptr<const Target> drawn_from) : SampleR
 SampleRequest::SampleRequest(Model model) : SampleRequest() {
   model_text = model.text;
   model_files = model.files;
+  model_base = saltus::model_base(model.value);
   target = shared_target(std::move(model));
 }
 
@@ -102,7 +122,7 @@ SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
   }
   std::shared_ptr<const Sampler> sampler = request_.own_sampler;
   if (!sampler) sampler = make_sampler(request_.sampler, target, request_.settings);
-  run_ = std::make_unique<Run>(target, std::move(sampler), request_.plan);
+  make_run(std::move(sampler));
   moments_ = std::make_unique<Moments>(target.domain(), request_.plan.chains, request_.plan.draws,
                                        request_.keep == Keep::moments);
   run_->add(*moments_);
@@ -110,9 +130,25 @@ SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
 
 SampleRun::~SampleRun() = default;
 
+void SampleRun::make_run(std::shared_ptr<const Sampler> sampler) {
+  const Target& target = *request_.target;
+  if (!request_.tempering) {
+    run_ = std::make_unique<Run>(target, std::move(sampler), request_.plan);
+    return;
+  }
+  if (request_.start) throw UsageError("tempered chains start from draws of the base");
+  run_ = std::make_unique<ParallelTempering>(
+      target, std::make_shared<Independent>(base_of(*request_.tempering, request_)),
+      std::move(sampler), request_.plan, *request_.tempering);
+}
+
 void SampleRun::start() {
   if (!request_.resume.empty()) return restore();
-  request_.start ? run_->start(request_.start) : run_->start();
+  if (auto* plain = dynamic_cast<Run*>(run_.get()); plain && request_.start) {
+    plain->start(request_.start);
+  } else {
+    run_->start();
+  }
   keep_draws();  // not before the start is known to be possible
   if (!request_.checkpoint.empty()) save();
 }
@@ -244,6 +280,9 @@ SampleResult SampleRun::result() {
   r.statistics = run_->statistics();
   r.mean = moments_->mean();
   r.choice = choice_;
+  if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
+    r.tempering = tempering->report();
+  }
   r.draws = draws();
   if (r.draws) {
     const Draws& all = *r.draws;

@@ -16,6 +16,16 @@ Keep parse_keep(const std::string& text, const std::string& source) {
   throw DataError(source + ": keep is " + text + ", expected memory, arrays, disk or moments");
 }
 
+TemperingRequest tempering_in(const nlohmann::json& json) {
+  TemperingRequest t;
+  json.at("replicas").get_to(t.replicas);
+  json.at("betas").get_to(t.betas);
+  json.at("steps").get_to(t.steps);
+  json.at("base").get_to(t.base);
+  json.at("probabilities").get_to(t.probabilities);
+  return t;
+}
+
 }  // namespace
 
 std::string describe_sample(const SampleRequest& r) {
@@ -36,6 +46,13 @@ std::string describe_sample(const SampleRequest& r) {
   d["keep"] = kKeeps[static_cast<int>(r.keep)];
   d["coordinates"] = r.coordinates;
   d["notes"] = r.notes;
+  if (const auto& t = r.tempering) {
+    d["tempering"] = {{"replicas", t->replicas},
+                      {"betas", t->betas},
+                      {"steps", t->steps},
+                      {"base", t->base},
+                      {"probabilities", t->probabilities}};
+  }
   return d.dump();
 }
 
@@ -57,6 +74,7 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.keep = parse_keep(d.string("keep"), checkpoint);
     r.coordinates = static_cast<int>(d.integer(d.at("coordinates"), "coordinates", 0, INT32_MAX));
     r.notes = d.at("notes").get<std::map<std::string, std::string>>();
+    if (d.has("tempering")) r.tempering = tempering_in(d.at("tempering"));
     return r;
   });
 }
@@ -70,6 +88,7 @@ void attach_saved_model(SampleRequest& r, const ModelOptions& options) {
     if (r.model_files[path] == sum) continue;
     throw DataError(path + " has changed since " + r.resume + " was saved");
   }
+  r.model_base = model_base(model.value);
   r.target = shared_target(std::move(model));
 }
 

@@ -38,6 +38,47 @@ std::size_t constant_coordinates(const SampleResult& r) {
                                                 [](const auto& s) { return s.sd == 0; }));
 }
 
+// What speaks against the ladder of a tempered run.
+void add_tempering_warnings(const TemperingReport& t, std::vector<std::string>& list) {
+  constexpr double kMostRejection = .95, kMostCorrelation = .95;
+  constexpr std::uint64_t kFewRestarts = 10;
+  if (t.round_trips == 0) {
+    list.push_back(
+        "no state has gone from the base to the model and back: the draws may miss modes. Take "
+        "more "
+        "warm-up and more draws.");
+  } else if (t.restarts < kFewRestarts) {
+    list.push_back(fmt::format(
+        "states came from the base to the model {} times only: take more draws.", t.restarts));
+  }
+  const auto worst = std::ranges::max_element(t.rejection);
+  const auto pairs = static_cast<double>(t.rejection.size());
+  if (*worst > kMostRejection) {
+    const auto k = static_cast<std::size_t>(worst - t.rejection.begin());
+    list.push_back(fmt::format(
+        "exchanges between beta = {:.4g} and {:.4g} are rejected with probability {:.3f}: the "
+        "ladder needs more replicas or more warm-up.",
+        t.betas[k], t.betas[k + 1], *worst));
+  } else if (2 * t.barrier > 1.3 * pairs) {
+    list.push_back(fmt::format("the ladder is short: {} replicas would exchange states best.",
+                               t.recommended_replicas));
+  }
+  if (t.log_z_forward - t.log_z_backward > 4 * t.log_z_error) {
+    list.push_back(fmt::format(
+        "the lower estimate of log Z, {:.5g}, is above the upper one, {:.5g}: the slots have not "
+        "reached their laws.",
+        t.log_z_forward, t.log_z_backward));
+  }
+  for (std::size_t k = 1; k < t.betas.size(); ++k) {
+    if (!(t.correlation[k] > kMostCorrelation)) continue;
+    list.push_back(fmt::format(
+        "steps hardly change log p at beta = {:.4g} (correlation {:.3f}): take more steps between "
+        "exchanges, or another sampler.",
+        t.betas[k], t.correlation[k]));
+    break;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> sample_warnings(const SampleResult& r) {
@@ -55,7 +96,8 @@ std::vector<std::string> sample_warnings(const SampleResult& r) {
         "found their other levels; they have neither ESS nor R-hat.",
         with_commas(constant), with_commas(r.summaries.size())));
   }
-  if (const RunStatistics& s = r.statistics; s.still_chains > 0) {
+  // Exchanges move tempered states, even where steps do not.
+  if (const RunStatistics& s = r.statistics; s.still_chains > 0 && !r.tempering) {
     list.push_back(fmt::format(
         "{} of {} chains stand still: fewer than 1 % of their steps changed the state ({:.1f} % of "
         "all proposals were empty). Do not trust their means; another sampler may move them.",
@@ -70,6 +112,7 @@ std::vector<std::string> sample_warnings(const SampleResult& r) {
                     "from more chains.",
                     worst));
   }
+  if (r.tempering && r.draws_made > 0) add_tempering_warnings(*r.tempering, list);
   if (r.statistics.nonfinite > 0) {
     list.push_back(
         fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",

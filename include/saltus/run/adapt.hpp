@@ -64,13 +64,16 @@ class AcceptanceSums {
 // All tuned parameters of a sampler.
 class Tuner {
  public:
-  // The sampler must be tunable; `rounds` are planned.
+  // The sampler must be tunable; `rounds` are planned. `starts`: where parameters begin, in place
+  // of where the sampler says.
   Tuner(std::shared_ptr<const Sampler> sampler, int chains, std::uint64_t rounds,
-        Reduction* reduction);
+        Reduction* reduction, std::span<const double> starts = {});
 
   AcceptanceSums& sums() { return sums_; }
   // Updates all parameters from the sums, and clears them.
   void end_round();
+  // The values reached, or those to freeze.
+  std::vector<double> values(Tunable::Phase phase) const;
   // The sampler at the values reached, for warm-up, or at those to freeze, for draws.
   std::shared_ptr<const Sampler> sampler(Tunable::Phase phase) const;
 

@@ -37,12 +37,29 @@ class StepObserver {
   virtual void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) = 0;
 };
 
+// Told of the scans of tempering, by the thread that runs the ensembles concerned.
+class ScanObserver {
+ public:
+  virtual ~ScanObserver() = default;
+  virtual void after_step(int slot, const Tile& tile, std::span<const StepInfo> info) = 0;
+  // The tile of the last slot, at beta = 1, once the scan has explored.
+  virtual void explored(const Tile& tile, std::span<const StepInfo> info, std::uint64_t scan) = 0;
+  // What a scan did to one ensemble. V = log p - log p_0 by slot, before exploring and after it,
+  // NaN where it is not known; swapped[k]: slots k and k + 1 exchange their states.
+  struct Exchange {
+    std::span<const double> before, after;
+    std::span<const std::uint8_t> swapped;
+  };
+  virtual void exchanged(int ensemble, std::uint64_t scan, const Exchange& exchange) = 0;
+};
+
 // With a base, the chains are at p^beta p_0^(1 - beta); without one, beta is 1.
 struct ChainGroup {
   const Target* target = nullptr;  // must outlive the ensemble
   int chains = 1;
   std::shared_ptr<const Independent> base = nullptr;
   double beta = 1;
+  std::optional<std::uint32_t> first_chain = {};  // a name for the first, in place of the plan's
 };
 
 struct EnsemblePlan {
@@ -101,6 +118,17 @@ class Ensemble {
   using Annealed = DeviceChains::Annealed;  // indexed by place
   void anneal(const Sampler& sampler, const Schedule& schedule, const Annealed& out);
 
+  // Scans of parallel tempering. The groups are the slots of a ladder, from beta = 1 down to 0, and
+  // the chains at one place within them are an ensemble. A scan takes `steps` steps in each slot,
+  // by its sampler, and fresh draws of the base at beta = 0; then it tries to exchange the states
+  // of slots k and k + 1, for the k that are even as the scan's number is or odd as it is.
+  // samplers[g] is the one of group g; that of the base is not used.
+  struct Scans {
+    std::uint64_t first, count;
+    int steps = 1;
+  };
+  void temper(std::span<const Sampler* const> samplers, const Scans& scans, ScanObserver& observer);
+
   Evaluations evaluations() const;  // of all chains, since the start
   void reset_evaluations();
 
@@ -124,6 +152,12 @@ class Ensemble {
                    const Schedule& schedule, const Annealed& out) const;
   void log_ratios(Storage& storage, Workspace& work, std::span<double> out) const;
   void start_cache(Group& group, const Sampler& sampler);
+  Storage& tile_of(int group, int column) const;
+  void refresh(Storage& storage, Workspace& work, const Sampler& above, std::uint64_t scan) const;
+  void explore(Storage& storage, ThreadWorkspace& thread, std::span<const Sampler* const> samplers,
+               std::uint64_t scan, int steps, ScanObserver& observer) const;
+  void exchange(int column, std::uint64_t scan, ScanObserver& observer) const;
+  static void swap_rows(Storage& a, Storage& b, int r);
 
   bool on_device(const Group& group) const;
   bool device_serves(const Group& group, const Sampler& sampler) const;

@@ -57,67 +57,117 @@ struct RunStatus {
   double acceptance = 0;              // of the last round
 };
 
-class Run {
+// Warm-up and draws in rounds, whatever makes the draws: plain chains (Run, below) or ensembles of
+// a ladder of temperatures (temper/parallel_tempering.hpp), which count scans as steps.
+class DrawingRun {
  public:
-  // Throws UsageError when the sampler does not suit the target.
-  Run(const Target& target, std::shared_ptr<const Sampler> sampler, const RunPlan& plan);
+  virtual ~DrawingRun() = default;
 
   // Recorders receive every draw. They must outlive the run.
   void add(Recorder& recorder) { recorders_.push_back(&recorder); }
 
-  // Starts all chains at random states, or at the given ones.
-  void start();
-  void start(Rows<const Symbol> states);
-
+  // Starts all chains where the run starts them itself.
+  virtual void start() = 0;
   // Calls start() if nobody has, and makes rounds until all draws are made, or until
   // `between_rounds` returns false. True when all are made.
   bool go(const std::function<bool(const RunStatus&)>& between_rounds = {});
 
-  // Ends warm-up at the step where it is, with the tuning reached so far.
-  void end_warmup();
-
   const RunPlan& plan() const { return plan_; }
-  const Sampler& chosen() const { return *original_; }  // whose draws these are
+  virtual const Sampler& chosen() const = 0;  // whose draws these are
   // As tuned so far: in warm-up it may be another one (dmala, for dula).
-  const Sampler& sampler() const { return *current_; }
-  bool warming_up() const { return ensemble_.step() < plan_.warmup; }
+  virtual const Sampler& sampler() const = 0;
+  bool warming_up() const { return step() < plan_.warmup; }
   std::uint64_t draws_made() const;
-  int tile_size() const { return ensemble_.tile_size(); }
-  const Symbol* state(int chain) const { return ensemble_.state(chain); }
+  virtual int tile_size() const = 0;
+  virtual const Symbol* state(int chain) const = 0;
   RunStatistics statistics() const;
 
   // All that is needed to go on, recorders included.
-  void save(ByteWriter& out) const;
-  void restore(ByteReader& in);
+  virtual void save(ByteWriter& out) const = 0;
+  virtual void restore(ByteReader& in) = 0;
+
+ protected:
+  explicit DrawingRun(const RunPlan& plan);
+
+  virtual std::uint64_t step() const = 0;       // steps that are made
+  virtual int threads() const = 0;              // that share the work
+  virtual Evaluations evaluations() const = 0;  // since the end of warm-up, by this process
+  virtual bool on_device() const { return false; }
+  virtual int steps_each() const { return 1; }  // transitions of what counts as a step
+  virtual void warmup_round() = 0;
+  virtual void draw_round(std::uint64_t steps) = 0;
+
+  // Of the chain at a place, by the thread that runs it: in every round; and of steps after
+  // warm-up.
+  void add_to_round(std::size_t chain, const StepInfo& info) {
+    round_acceptance_[chain] += info.acceptance;
+  }
+  void add_to_totals(std::size_t chain, const StepInfo& info);
+  void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) const {
+    for (Recorder* r : recorders_) r->record(tile, info, draw);
+  }
+  bool recorders_want_logp() const;
+  std::uint64_t round_length(std::uint64_t left, std::uint64_t unit);
+  void forget_evaluations() { evaluations_before_ = {}; }
+  void save_totals(ByteWriter& out) const;  // and what was recorded
+  void restore_totals(ByteReader& in);
+
+  RunPlan plan_;
+  bool started_ = false;
 
  private:
   struct ChainTotals {
     double acceptance = 0;
     std::uint64_t accepted = 0, proposed = 0, changed = 0, empty = 0, moved = 0, nonfinite = 0;
   };
-  class Observer;
-
-  void warmup_round();
-  void begin_draws();
-  void draw_round();
   double acceptance_of_round() const;
-  std::uint64_t round_length(std::uint64_t planned, std::uint64_t step_cost) const;
+  Evaluations all_evaluations() const;
 
-  const Target& target_;
-  std::shared_ptr<const Sampler> original_, current_;  // as given; as tuned so far
-  RunPlan plan_;
-  Ensemble ensemble_;
-  bool started_ = false;
-  std::optional<Tuner> tuner_;
-  std::uint64_t tuning_length_ = 0;  // steps of a tuning round
   std::vector<Recorder*> recorders_;
-
   std::vector<ChainTotals> totals_;       // since the end of warm-up
   std::vector<double> round_acceptance_;  // by chain
   std::uint64_t round_steps_ = 1;  // length of the last free round; grows to take round_seconds
   double round_seconds_ = 0;
   Evaluations evaluations_before_;  // by an earlier process
   double seconds_ = 0, seconds_of_draws_ = 0, idle_seconds_of_draws_ = 0;
+};
+
+class Run final : public DrawingRun {
+ public:
+  // Throws UsageError when the sampler does not suit the target.
+  Run(const Target& target, std::shared_ptr<const Sampler> sampler, const RunPlan& plan);
+
+  // Starts all chains at random states, or at the given ones.
+  void start() override;
+  void start(Rows<const Symbol> states);
+
+  // Ends warm-up at the step where it is, with the tuning reached so far.
+  void end_warmup();
+
+  const Sampler& chosen() const override { return *original_; }
+  const Sampler& sampler() const override { return *current_; }
+  int tile_size() const override { return ensemble_.tile_size(); }
+  const Symbol* state(int chain) const override { return ensemble_.state(chain); }
+
+  void save(ByteWriter& out) const override;
+  void restore(ByteReader& in) override;
+
+ private:
+  class Observer;
+
+  std::uint64_t step() const override { return ensemble_.step(); }
+  int threads() const override { return ensemble_.threads(); }
+  Evaluations evaluations() const override { return ensemble_.evaluations(); }
+  bool on_device() const override { return target_.on_device() != nullptr; }
+  void warmup_round() override;
+  void begin_draws();
+  void draw_round(std::uint64_t steps) override;
+
+  const Target& target_;
+  std::shared_ptr<const Sampler> original_, current_;  // as given; as tuned so far
+  Ensemble ensemble_;
+  std::optional<Tuner> tuner_;
+  std::uint64_t tuning_length_ = 0;  // steps of a tuning round
 };
 
 }  // namespace saltus

@@ -1,0 +1,212 @@
+#include "saltus/temper/parallel_tempering.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
+#include "saltus/diagnose/summary.hpp"
+#include "saltus/run/draw_arrays.hpp"
+#include "saltus/sampler/registry.hpp"
+#include "saltus/target/function.hpp"
+#include "temper/models.hpp"
+
+namespace saltus {
+namespace {
+
+using Numbers = std::vector<double>;
+
+RunPlan scans(std::uint64_t warmup, std::uint64_t draws, int ensembles = 4) {
+  RunPlan plan;
+  plan.chains = ensembles;
+  plan.warmup = warmup;
+  plan.draws = draws;
+  plan.seed = 3;
+  return plan;
+}
+
+TemperingPlan ladder(Numbers betas) {
+  TemperingPlan plan;
+  plan.betas = std::move(betas);
+  return plan;
+}
+
+// A run with its draws.
+struct Tempering {
+  std::shared_ptr<const Target> model;
+  DrawArrays draws;
+  ParallelTempering run;
+
+  Tempering(std::shared_ptr<const Target> target, const std::string& sampler,
+            const Settings& settings, const RunPlan& plan, const TemperingPlan& tempering)
+      : model(std::move(target)),
+        draws(info(*model), model->domain().dim(), plan.chains, plan.draws, {}),
+        run(*model, std::make_shared<Independent>(Independent::uniform(model->domain())),
+            make_sampler(sampler, *model, settings), plan, tempering) {
+    run.add(draws);
+  }
+
+  static DrawsInfo info(const Target& target) {
+    DrawsInfo info;
+    info.levels = target.domain().max_levels();
+    info.first_value = target.domain().first_value();
+    info.spacing = target.domain().spacing();
+    return info;
+  }
+};
+
+TEST(ParallelTempering, FindsBothModesAndItsOwnNumbers) {
+  Tempering t(ferro8(), "dmala", {{"step_size", "0.5"}}, scans(400, 20000),
+              ladder({0, .25, .5, .75, 1}));
+  ASSERT_TRUE(t.run.go());
+  const TemperingReport r = t.run.report();
+  const Numbers exact = {.4707961309, .6683723643, .2517859055, .0783886780},
+                tolerance = {.012, .011, .011, .006};
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    EXPECT_NEAR(r.rejection[k], exact[k], tolerance[k]) << k;
+  }
+  EXPECT_NEAR(r.log_z, 14.7783, .05);
+  EXPECT_GT(r.log_z_error, 0);
+  EXPECT_GT(r.round_trip_rate, .048);
+  EXPECT_LT(r.round_trip_rate, .060);
+  EXPECT_NEAR(r.rate_if_independent, .1155632993, .004);
+  EXPECT_GE(r.restarts, r.round_trips);
+  for (const CoordinateSummary& s : summarise(t.draws, false, 1)) {
+    EXPECT_NEAR(s.mean, .3787658692, .09);
+    EXPECT_LT(s.rhat, 1.05);
+  }
+  // Acceptance and correlation of exploring, by exact sums; 80,000 scans.
+  const Numbers acceptance = {.83268681, .74782618, .84117240, .92265692},
+                correlation = {.75898295, .74178282, .51945996, .46659196};
+  for (std::size_t k = 0; k < acceptance.size(); ++k) {
+    EXPECT_NEAR(r.acceptance[k + 1], acceptance[k], .01) << k;
+    EXPECT_NEAR(r.correlation[k + 1], correlation[k], .05) << k;
+  }
+  EXPECT_TRUE(std::isnan(r.acceptance[0]));
+}
+
+TEST(ParallelTempering, AdaptsLadderLengthAndStepSizes) {
+  Tempering t(ferro8(), "dmala", {}, scans(1000, 20000), {});
+  ASSERT_TRUE(t.run.go());
+  const TemperingReport r = t.run.report();
+  EXPECT_GE(r.betas.size(), 3u);
+  EXPECT_LE(r.betas.size(), 6u);
+  EXPECT_EQ(r.betas.front(), 0);
+  EXPECT_EQ(r.betas.back(), 1);
+  const auto [least, most] = std::ranges::minmax(r.rejection);
+  EXPECT_LT(most - least, .15);
+  EXPECT_NEAR(r.log_z, 14.7783, .08);
+  for (const CoordinateSummary& s : summarise(t.draws, false, 1)) {
+    EXPECT_NEAR(s.mean, .3787658692, 6 * s.mcse);
+    EXPECT_LT(s.rhat, 1.05);
+  }
+}
+
+TEST(ParallelTempering, AnyExactSamplerServes) {
+  const auto models = {glass10(), potts5()};
+  for (const auto& model : models) {
+    const StateTable table(*model);
+    const Numbers exact = table.means(table.probability());
+    for (const auto& [sampler, settings] :
+         {std::pair<std::string, Settings>{"gibbs", {{"updates", "sweep"}}},
+          {"gwg", {}},
+          {"pas", {}},
+          {"rwm", {}},
+          {"dlmc", {}},
+          {"locally_balanced", {}}}) {
+      Tempering t(model, sampler, settings, scans(500, 10000), {});
+      ASSERT_TRUE(t.run.go());
+      const TemperingReport r = t.run.report();
+      EXPECT_NEAR(r.log_z, table.log_z(), std::max(.05, 6 * r.log_z_error)) << sampler;
+      EXPECT_GT(r.round_trips, 50u) << sampler;
+      const auto summaries = summarise(t.draws, false, 1);
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        EXPECT_NEAR(summaries[i].mean, exact[i], 6 * summaries[i].mcse) << sampler << " " << i;
+      }
+    }
+  }
+}
+
+struct Bits {
+  std::vector<Symbol> states;
+  Numbers logp, betas, rejection;
+  std::uint64_t round_trips;
+  double log_z, correlation;
+  bool operator==(const Bits&) const = default;
+};
+
+Bits bits_of(const Tempering& t) {
+  const TemperingReport r = t.run.report();
+  return {{t.draws.states().begin(), t.draws.states().end()},
+          {t.draws.logp().begin(), t.draws.logp().end()},
+          r.betas,
+          r.rejection,
+          r.round_trips,
+          r.log_z,
+          r.correlation.back()};
+}
+
+TEST(ParallelTempering, ThreadsNeverChangeABit) {
+  for (const std::string sampler : {"dmala", "gwg"}) {
+    std::vector<Bits> found;
+    for (const int threads : {1, 2, 5}) {
+      RunPlan plan = scans(100, 200, 6);
+      plan.threads = threads;
+      plan.tile = 2;
+      Tempering t(glass10(), sampler, {}, plan, {});
+      ASSERT_TRUE(t.run.go());
+      found.push_back(bits_of(t));
+    }
+    EXPECT_EQ(found[0], found[1]) << sampler;
+    EXPECT_EQ(found[0], found[2]) << sampler;
+  }
+}
+
+TEST(ParallelTempering, StoppedAndContinuedItMakesTheSameDraws) {
+  for (const std::string sampler : {"dmala", "gwg", "gibbs"}) {
+    const auto make = [&] {
+      return std::make_unique<Tempering>(glass10(), sampler, Settings{}, scans(120, 300),
+                                         TemperingPlan{});
+    };
+    const auto whole = make();
+    ASSERT_TRUE(whole->run.go());
+    for (const std::uint64_t stop : {7u, 60u, 150u}) {  // in warm-up, twice, and in the draws
+      const auto first = make();
+      ASSERT_FALSE(first->run.go([&](const RunStatus& s) { return s.step < stop; }));
+      ByteWriter out;
+      first->run.save(out);
+      const auto second = make();
+      const std::vector<std::byte> saved(out.bytes().begin(), out.bytes().end());
+      ByteReader in(saved);
+      second->run.restore(in);
+      ASSERT_TRUE(second->run.go());
+      EXPECT_EQ(bits_of(*second), bits_of(*whole)) << sampler << " " << stop;
+    }
+  }
+}
+
+TEST(ParallelTempering, EnsemblesDoNotDependOnTheirNumber) {
+  const Numbers betas = {0, .2, .5, 1};
+  Tempering two(glass10(), "dmala", {{"step_size", "0.8"}}, scans(50, 100, 2), ladder(betas));
+  Tempering four(glass10(), "dmala", {{"step_size", "0.8"}}, scans(50, 100, 4), ladder(betas));
+  two.run.go();
+  four.run.go();
+  const std::size_t half = two.draws.states().size();
+  const auto states = four.draws.states();
+  EXPECT_TRUE(std::ranges::equal(two.draws.states(), states.first(half)));
+}
+
+TEST(ParallelTempering, RefusesSamplersThatAreNotExact) {
+  for (const std::string sampler : {"dula", "rmala"}) {
+    EXPECT_THROW(Tempering(ferro8(), sampler, {}, scans(10, 10), {}), UsageError) << sampler;
+  }
+  EXPECT_THROW(Tempering(ferro8(), "dmala", {}, scans(10, 10), ladder({0, .5})), UsageError);
+  TemperingPlan one;
+  one.replicas = 1;
+  EXPECT_THROW(Tempering(ferro8(), "dmala", {}, scans(10, 10), one), UsageError);
+}
+
+}  // namespace
+}  // namespace saltus
