@@ -102,7 +102,7 @@ class Inflater {
 
 FileRange open_maybe_packed(const std::filesystem::path& path) {
   const auto file = std::make_shared<const InputFile>(path);
-  const FileRange all{file, 0, file->size()};
+  FileRange all{file, 0, file->size()};
   std::array<unsigned char, 2> start = {};
   if (all.size >= start.size()) all.read(0, start.data(), start.size());
   if (start != kGzipMagic) return all;
