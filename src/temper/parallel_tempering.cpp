@@ -290,7 +290,9 @@ void ParallelTempering::change_ladder(std::vector<double> betas) {
   const auto slots_now = static_cast<int>(betas.size());
   RowBuffer<Symbol> states(slots_now * chains, dim);
   for (int g = 0; g < slots_now; ++g) {
-    const auto from = static_cast<int>(nearest(betas_, betas[at(slots_now - 1 - g)]));
+    // Not from the base, whose state the model may forbid.
+    const auto from =
+        static_cast<int>(1 + nearest(std::span(betas_).subspan(1), betas[at(slots_now - 1 - g)]));
     for (int e = 0; e < chains; ++e) {
       std::copy_n(ensemble_->state((pairs() - from) * chains + e), dim,
                   states.view()[g * chains + e]);

@@ -198,6 +198,47 @@ TEST(ParallelTempering, EnsemblesDoNotDependOnTheirNumber) {
   EXPECT_TRUE(std::ranges::equal(two.draws.states(), states.first(half)));
 }
 
+// Neighbours on a ring are not both 1; most states of the base are forbidden.
+TEST(ParallelTempering, TheBaseMayGiveStatesThatTheModelForbids) {
+  const auto ring = std::make_shared<Function>(
+      Domain::binary(10), [](std::span<const double> v, std::span<double> gradient) {
+        bool forbidden = false;
+        double sum = 0;
+        for (std::size_t i = 0; i < v.size(); ++i) {
+          forbidden |= v[i] == 1 && v[(i + 1) % v.size()] == 1;
+          sum += v[i];
+        }
+        std::fill(gradient.begin(), gradient.end(), 1);
+        return forbidden ? -INFINITY : sum;
+      });
+  const StateTable table(*ring);
+  const double exact = table.means(table.probability())[0];
+  for (const std::string sampler : {"gibbs", "rwm"}) {
+    const auto make = [&] {
+      return std::make_unique<Tempering>(ring, sampler, Settings{}, scans(300, 5000),
+                                         TemperingPlan{});
+    };
+    const auto whole = make();
+    ASSERT_TRUE(whole->run.go());
+    const TemperingReport r = whole->run.report();
+    EXPECT_GT(r.rejection[0], .5);  // however close to 0 the first beta is
+    EXPECT_GT(r.round_trips, 50u);
+    EXPECT_NEAR(r.log_z, table.log_z(), std::max(.05, 6 * r.log_z_error));
+    for (const CoordinateSummary& s : summarise(whole->draws, false, 1)) {
+      EXPECT_NEAR(s.mean, exact, 6 * s.mcse);
+    }
+    const auto first = make(), second = make();
+    first->run.go([](const RunStatus& s) { return s.step < 400; });
+    ByteWriter out;
+    first->run.save(out);
+    const std::vector<std::byte> saved(out.bytes().begin(), out.bytes().end());
+    ByteReader in(saved);
+    second->run.restore(in);
+    ASSERT_TRUE(second->run.go());
+    EXPECT_EQ(bits_of(*second), bits_of(*whole)) << sampler;
+  }
+}
+
 TEST(ParallelTempering, RefusesSamplersThatAreNotExact) {
   for (const std::string sampler : {"dula", "rmala"}) {
     EXPECT_THROW(Tempering(ferro8(), sampler, {}, scans(10, 10), {}), UsageError) << sampler;
