@@ -194,7 +194,7 @@ void convert(const NpyArray& array, const char* bytes, std::span<To> out) {
 }  // namespace
 
 std::size_t item_size(NpyType type) {
-  std::size_t bytes = 0;
+  std::size_t bytes = 1;  // every type has its own
   with_type(type, [&](auto number) { bytes = sizeof(number); });
   return bytes;
 }
