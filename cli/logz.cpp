@@ -280,7 +280,7 @@ void add_logz(CLI::App& program, int& status) {
   o->add_options(*command, {"Save here now and then",
                             "Go on with the estimate saved in this checkpoint; the other options "
                             "are those that it was begun with",
-                            "Stop after so many seconds"});
+                            "Stop after this many seconds"});
   command->callback([o, &status] { status = estimate(*o); });
 }
 

@@ -179,9 +179,10 @@ void add_reproduce(CLI::App& program, int& status) {
   add_typed(*command, "--only", o->only,
             "Parts to run instead of all, where there are some: bnn, ebm", "LIST");
   command
-      ->add_option("--time", o->options.time,
-                   "Stop after so many seconds (bnn, text: begin no part); the same call goes on: "
-                   "bnn, ebm, text")
+      ->add_option(
+          "--time", o->options.time,
+          "Stop after this many seconds (bnn, text: begin no part); the same call goes on: "
+          "bnn, ebm, text")
       ->check(finite_number(0))
       ->type_name("SECONDS");
   add_default(*command, "--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text");

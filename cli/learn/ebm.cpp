@@ -128,7 +128,7 @@ class LearnEbmOptions {
     add_default(command_, "--checkpoint-every", c.request.setup.checkpoint_every,
                 "Seconds between checkpoints", finite_number(0));
     command_.add_flag("--resume", c.request.resume, "Go on with what the folder --out holds");
-    add_typed(command_, "--time", c.request.time_limit, "Stop after so many seconds", "SECONDS")
+    add_typed(command_, "--time", c.request.time_limit, "Stop after this many seconds", "SECONDS")
         ->check(finite_number(1e-9));
   }
 

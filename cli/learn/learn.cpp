@@ -63,7 +63,8 @@ class LearnOptions {
         ->type_name(kind == "rbm" ? "K=10" : "K")
         ->check(CLI::Range(1, kMostRows));
     command
-        .add_option("--pcd", r.plan.chains, "Persistent contrastive divergence with so many chains")
+        .add_option("--pcd", r.plan.chains,
+                    "Persistent contrastive divergence, with this many chains")
         ->type_name(kind == "rbm" ? "CHAINS" : "CHAINS=256")
         ->check(CLI::Range(1, kMostRows));
     add_default(command, "--steps", r.plan.steps, "Steps of the persistent chains in an iteration",
@@ -114,7 +115,7 @@ class LearnOptions {
     add_seed(command_, seed_);
     add_threads(command_, r.plan.threads, "the model");
     given_.add_options(command_, {"Save here now and then", "Go on with what this checkpoint holds",
-                                  "Stop after so many seconds"});
+                                  "Stop after this many seconds"});
   }
 
   // Where the samples come from: --cd, --pcd, or what suits the model.

@@ -140,7 +140,7 @@ Rows<T> part(Rows<T> rows, int begin, int count) {
   return {rows[begin], count, rows.cols, rows.stride};
 }
 
-// f(first row, count) for `rows` rows, at most so many at a time.
+// f(first row, count) for `rows` rows, in blocks of at most `most`.
 template <class F>
 void in_parts(int rows, int most, const F& f) {
   for (int begin = 0; begin < rows; begin += most) f(begin, std::min(most, rows - begin));

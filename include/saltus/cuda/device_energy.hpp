@@ -29,7 +29,7 @@ class DeviceEnergy {
   // is the one to call.
   virtual bool stochastic() const { return false; }
 
-  // Makes room for so many rows. Called before `evaluate`, never while a graph is captured;
+  // Makes room for `rows` rows. Called before `evaluate`, never while a graph is captured;
   // pointers that earlier graphs hold may go stale when `rows` grows.
   virtual void prepare(int rows) = 0;
 

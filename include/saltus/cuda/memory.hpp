@@ -28,7 +28,7 @@ class OwnedArray {
 
   T* data() const { return data_; }
   std::size_t size() const { return size_; }
-  // Makes room for at least so many; what is there is lost when it grows.
+  // Makes room for at least `size` entries; growing loses the content.
   void grow(std::size_t size) {
     if (size > size_) *this = OwnedArray(size);
   }

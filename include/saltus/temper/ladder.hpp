@@ -13,8 +13,8 @@ namespace saltus {
 // each: min(1, exp((beta_high - beta_low) (V_low - V_high))). 0 where that is not a number.
 double swap_probability(double beta_low, double beta_high, double v_low, double v_high);
 
-// The rounds that a warm-up of so many scans is cut into: 2, 4, 8, ... scans, the last taking what
-// would not fill two. The ladder changes after each.
+// The lengths of the rounds of a warm-up: 2, 4, 8, ... scans; the last round takes all that is left
+// when another one and as long a rest would not fit. The ladder changes after each.
 std::vector<std::uint64_t> warmup_rounds(std::uint64_t scans);
 
 // N + 1 betas between which swaps are about equally often rejected, by linear interpolation of the

@@ -77,7 +77,7 @@ class CudaChains final : public DeviceChains {
   int captures() const { return captures_; }  // graphs made so far
 
  private:
-  // Graphs have so many steps or one.
+  // Steps of a graph; there are graphs of one step, too.
   static constexpr int kGraphSteps = 8;
   // A beta that does not move: for more steps than a block has.
   static constexpr int kForever = std::numeric_limits<int>::max();
