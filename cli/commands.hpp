@@ -26,13 +26,17 @@ const std::string& command_line();
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);
 void add_verify(CLI::App& program, int& status);
+void add_certify(CLI::App& program, int& status);
 void add_logz(CLI::App& program, int& status);
+void add_anneal(CLI::App& program, int& status);
 void add_diagnose(CLI::App& program, int& status);
 void add_report(CLI::App& program, int& status);
 void add_learn(CLI::App& program, int& status);
 void add_learn_ebm(CLI::App& learn, int& status);  // to 'saltus learn'
 void add_infill(CLI::App& program, int& status);
 void add_reproduce(CLI::App& program, int& status);
+void add_merge(CLI::App& program, int& status);
+void add_tune(CLI::App& program, int& status);
 void add_convert(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -31,10 +32,6 @@ struct CompareReport {
 
 bool ranked(const RaceResult& r) {
   return r.exact && r.random;
-}
-
-double rhat(const RaceResult& r) {
-  return largest(r.estimate.rhat);
 }
 
 // What tuning found, or what was set: "step_size 0.21".
@@ -70,10 +67,10 @@ void print_row(const CompareReport& report, std::size_t i) {
   const std::string ess = has_ess ? fmt::format("{} +-{:.0f}%", whole_or_short(r.ess_per_second()),
                                                 100 * std::min(9.99, r.log_ess_error))
                                   : "-";
-  show("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.sampler,
+  show("{:<17} {:>6.3f} {:>8} {:>10} {:>15} {:>10} {:>7} {:>8}  {}\n", r.contender.name(),
        s.acceptance, short_number(s.changed),
        whole_or_short(static_cast<double>(s.steps) / s.idle_seconds_of_draws), ess,
-       has_ess ? short_number(r.ess_per_evaluation()) : "-", r.random ? fixed(rhat(r), 3) : "-",
+       has_ess ? short_number(r.ess_per_evaluation()) : "-", r.random ? fixed(r.rhat(), 3) : "-",
        std::isnan(report.outcome.error[i]) ? "" : fmt::format("{:.1e}", report.outcome.error[i]),
        tuned_text(r));
 }
@@ -104,7 +101,7 @@ void print_unranked(const CompareReport& report) {
 void print_warnings(const CompareReport& report) {
   std::vector<std::string> slow;
   for (const RaceResult& r : report.results) {
-    if (ranked(r) && rhat(r) > 1.05) slow.push_back(r.contender.sampler);
+    if (ranked(r) && r.rhat() > 1.05) slow.push_back(r.contender.name());
   }
   if (!slow.empty()) {
     show(
@@ -112,10 +109,19 @@ void print_warnings(const CompareReport& report) {
         "A larger --budget helps.\n",
         fmt::join(slow, ", "));
   }
+  if (report.outcome.modes.empty()) return;
+  const RaceResult& last = report.results.back();
+  show("\n{}{}: the model may have several modes. {}\n",
+       static_cast<char>(std::toupper(report.outcome.modes[0])), report.outcome.modes.substr(1),
+       last.contender.tempered
+           ? fmt::format("So {} was raced along a ladder of {} temperatures, too\n"
+                         "(saltus sample --temper).",
+                         last.contender.sampler, last.replicas)
+           : "None of these samplers can be tempered.");
 }
 
-const std::string& name(const CompareReport& report, int i) {
-  return report.results[static_cast<std::size_t>(i)].contender.sampler;
+std::string name(const CompareReport& report, int i) {
+  return report.results[static_cast<std::size_t>(i)].contender.name();
 }
 
 std::string sentence(const CompareReport& report, const Verdict& v, const std::string& per) {
@@ -151,6 +157,8 @@ Json result_json(const CompareReport& report, std::size_t i) {
   const RunStatistics& s = r.statistics;
   Json j;
   j["sampler"] = r.contender.sampler;
+  j["tempered"] = r.contender.tempered;
+  if (r.contender.tempered) j["replicas"] = r.replicas;
   j["settings"] = r.contender.settings;
   j["parameters"] = parameters_json(r.parameters);
   j["exact"] = r.exact;
@@ -175,7 +183,7 @@ Json result_json(const CompareReport& report, std::size_t i) {
   j["ess_per_second"] = number(r.ess_per_second());
   j["ess_per_evaluation"] = number(r.ess_per_evaluation());
   j["ess_relative_error"] = number(r.log_ess_error);
-  j["rhat"] = number(rhat(r));
+  j["rhat"] = number(r.rhat());
   j["error"] = json_number(report.outcome.error[i]);
   j["bias_l1"] = json_number(report.outcome.bias[i]);
   return j;
@@ -196,6 +204,7 @@ Json compare_json(const CompareReport& report) {
   j["best"] = verdict_json(report, report.outcome.per_second);
   j["best_per_evaluation"] = verdict_json(report, report.outcome.per_evaluation);
   j["sentence"] = sentence(report, report.outcome.per_second, "second");
+  j["modes"] = report.outcome.modes;
   j["exact_known"] = report.outcome.exact.has_value();
   j["seconds"] = json_number(report.outcome.seconds);
   j["instruction_set"] = ops::name(ops::active_level());
@@ -206,7 +215,7 @@ Json compare_json(const CompareReport& report) {
 std::string compare_csv(const CompareReport& report) {
   std::string text =
       "sampler,exact,acceptance_rate,changes,steps_per_second,ess_per_second,ess_per_evaluation,"
-      "ess_relative_error,rhat,error,bias_l1";
+      "ess_relative_error,rhat,error,bias_l1,tempered";
   const std::vector<std::string> keys = split_list(text);
   const auto field = [](const Json& v) {
     return v.is_null() ? std::string() : v.is_string() ? v.get<std::string>() : v.dump();
@@ -278,6 +287,9 @@ int compare(CompareCommand command) {
   command.plan.warmup_seconds = command.plan.seconds / 4;
   Model model = load_model(command.model);
   check_out(command.out, command.model.model, model.files);
+  if (const auto base = model_base(model.value)) {
+    command.plan.base = std::make_shared<Independent>(*base);
+  }
   const CompareRequest request{shared_target(std::move(model)), contenders_of(command.samplers),
                                command.plan};
   const auto run = [&] {

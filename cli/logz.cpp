@@ -1,4 +1,5 @@
-// saltus logz: a model's log Z by annealed importance sampling, from below and from above.
+// saltus logz: a model's log Z by annealed importance sampling, from below and from above, by
+// parallel tempering, or by both.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/byte_file.hpp"
@@ -21,6 +23,7 @@
 #include "saltus/learn/ebm_learning.hpp"
 #include "saltus/logz.hpp"
 #include "saltus/version.hpp"
+#include "temper/tempering_json.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -34,6 +37,10 @@ struct LogzOptions : RunControl {
   AisPlan plan;
   std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
   bool no_reverse = false;
+  std::string method = "ais", replicas = "auto";  // ais, tempering or both; of tempering
+  LogzTempering tempering;
+  bool anneals() const { return method != "tempering"; }
+  bool tempers() const { return method != "ais"; }
 };
 
 struct LogzReport {
@@ -59,14 +66,8 @@ std::optional<Independent> base_of(LogzOptions& options, const LogzRequest& requ
     options.base = "uniform";
   }
   if (options.base == "uniform") return std::nullopt;
-  const std::vector<double> p = read_numbers(options.base);
   const Domain& domain = request.target->domain();
-  try {
-    return domain.two_level() ? Independent::bernoulli(domain, p)
-                              : Independent::of_levels(domain, p);
-  } catch (const DataError& e) {
-    throw DataError(options.base + ": " + e.what());
-  }
+  return Independent::with_probabilities(domain, read_probabilities(options.base, domain));
 }
 
 // A file of rows, or NAME or NAME:PART of a published set.
@@ -84,9 +85,9 @@ RowBuffer<Symbol> read_test(const std::string& test, const std::string& data) {
   return binarise(images.train, images.grey, 0, kBaseDraw);
 }
 
-std::string line_of(const AisStatus& status) {
+std::string line_of(const LogzStatus& status) {
   const char* stages[] = {"warm-up at beta = 1", "annealing to the model",
-                          "annealing from the model"};
+                          "annealing from the model", "tempering"};
   return fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done);
 }
 
@@ -99,19 +100,45 @@ Json estimate_json(const AisEstimate& e) {
           {"acceptance_rate", json_number(e.acceptance)}};
 }
 
-Json report_json(const LogzReport& report) {
-  const LogzResult& result = report.result;
-  const AisResult& r = *result.estimate;
+void add_annealing(Json& j, const LogzReport& report) {
+  const AisResult& r = *report.result.estimate;
   const AnnealingPlan& plan = report.options.plan.annealing;
-  Json j;
-  j["model"] = report.target.name();
-  j["dimension"] = report.target.domain().dim();
-  j["log_z"] = json_number(r.forward.log_z);
-  j["standard_error"] = json_number(r.forward.standard_error);
-  j["interval"] = {json_number(r.low()), json_number(r.high())};
   j["ess"] = json_number(r.forward.ess);
   j["forward"] = estimate_json(r.forward);
   j["reverse"] = r.reverse ? estimate_json(*r.reverse) : Json(nullptr);
+  j["betas"] = plan.betas.size();
+  j["steps_per_beta"] = plan.steps_per_beta;
+  j["chains"] = plan.chains;
+  j["parameters"] = parameters_json(r.parameters);
+}
+
+void add_tempering(Json& j, const LogzReport& report) {
+  const LogzTempering& plan = report.options.tempering;
+  j["tempering"] = tempering_json(*report.result.tempering);
+  j["tempering"]["ensembles"] = plan.run.chains;
+  j["tempering"]["warmup"] = plan.run.warmup;
+  j["tempering"]["draws"] = plan.run.draws;
+  j["tempering"]["steps"] = plan.steps;
+  j["tempering"]["seconds"] = report.result.tempering_seconds;
+}
+
+double seconds_of(const LogzResult& r) {
+  return (r.estimate ? r.estimate->seconds : 0) + r.tempering_seconds;
+}
+
+Json report_json(const LogzReport& report) {
+  const LogzResult& result = report.result;
+  const auto& annealed = result.estimate;
+  Json j;
+  j["model"] = report.target.name();
+  j["dimension"] = report.target.domain().dim();
+  j["method"] = report.options.method;
+  j["log_z"] = json_number(annealed ? annealed->forward.log_z : result.tempering->log_z);
+  j["standard_error"] =
+      json_number(annealed ? annealed->forward.standard_error : result.tempering->log_z_error);
+  j["interval"] = {json_number(result.low()), json_number(result.high())};
+  if (annealed) add_annealing(j, report);
+  if (result.tempering) add_tempering(j, report);
   j["exact"] = result.exact ? json_number(*result.exact) : Json(nullptr);
   j["test"] = nullptr;
   if (result.mean_logp) {
@@ -122,15 +149,11 @@ Json report_json(const LogzReport& report) {
         {"log_likelihood",
          {json_number(result.log_likelihood->low), json_number(result.log_likelihood->high)}}};
   }
-  j["betas"] = plan.betas.size();
-  j["steps_per_beta"] = plan.steps_per_beta;
-  j["chains"] = plan.chains;
   j["base"] = report.options.base;
   j["sampler"] = report.options.sampler;
-  j["parameters"] = parameters_json(r.parameters);
-  j["seed"] = plan.seed;
+  j["seed"] = report.options.plan.annealing.seed;
   j["warnings"] = result.warnings;
-  j["seconds"] = r.seconds;
+  j["seconds"] = seconds_of(result);
   j["version"] = version();
   return j;
 }
@@ -141,8 +164,13 @@ void print_estimate(const char* name, const AisEstimate& e) {
        std::isnan(e.acceptance) ? "-" : fmt::format("{:.3f}", e.acceptance));
 }
 
-void print_interval(const AisResult& r) {
-  if (!r.reverse) {
+void print_tempered(const TemperingReport& t) {
+  show("{:<10} {:>14} {:>12} {:>8} {:>11}\n", "tempering", fixed(t.log_z, 5),
+       fixed(t.log_z_error, 5), "-", "-");
+}
+
+void print_interval(const LogzResult& r) {
+  if (r.estimate && !r.estimate->reverse) {
     show(
         "\nlog Z probably lies above {:.5f}, two standard errors below the estimate. How far "
         "above,\nonly the reverse direction tells.\n",
@@ -157,35 +185,54 @@ void print_likelihood(const LogzReport& report) {
   const LikelihoodInterval& ll = *report.result.log_likelihood;
   const std::string rows = count(report.test_rows);
   show("{}, {} rows: mean log p {:.5f}", report.options.test, rows, *report.result.mean_logp);
-  if (report.result.estimate->reverse) {
+  if (std::isfinite(ll.low)) {
     show(", log-likelihood between {:.5f} and {:.5f}.\n", ll.low, ll.high);
   } else {
     show(", log-likelihood below {:.5f}.\n", ll.high);
   }
 }
 
+void print_plans(const LogzReport& report) {
+  const LogzOptions& o = report.options;
+  const AnnealingPlan& plan = o.plan.annealing;
+  if (report.result.estimate) {
+    show("{} chains, {} betas, {} step{} at each, seed {}\n", count(plan.chains),
+         with_commas(plan.betas.size()), plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s",
+         plan.seed);
+    if (report.result.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
+  }
+  if (const auto& t = report.result.tempering) {
+    show("{} tempered ensembles of {} replicas, {} scans after {} of warm-up, seed {}\n",
+         count(o.tempering.run.chains), t->betas.size(), with_commas(o.tempering.run.draws),
+         with_commas(o.tempering.run.warmup), plan.seed);
+  }
+}
+
 void print_report(const LogzReport& report) {
   const LogzResult& result = report.result;
-  const AisResult& r = *result.estimate;
-  const AnnealingPlan& plan = report.options.plan.annealing;
-  const std::string parameters = parameters_text(r.parameters);
-  show("{}, {}: {}{}{}\n{} chains, {} betas, {} step{} at each, seed {}\n", report.target.name(),
-       shape_text(report.target.shape()), report.options.sampler,
-       parameters.empty() ? "" : " with ", parameters, count(plan.chains),
-       with_commas(plan.betas.size()), plan.steps_per_beta, plan.steps_per_beta == 1 ? "" : "s",
-       plan.seed);
-  if (result.tuned) show("Tuned at beta = 1, and used so at every beta.\n");
+  const auto& r = result.estimate;
+  const auto& t = result.tempering;
+  const std::string parameters = r ? parameters_text(r->parameters) : "";
+  show("{}, {}: {}{}{}\n", report.target.name(), shape_text(report.target.shape()),
+       report.options.sampler, parameters.empty() ? "" : " with ", parameters);
+  print_plans(report);
   show("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS", "acceptance");
-  print_estimate("forward", r.forward);
-  if (r.reverse) print_estimate("reverse", *r.reverse);
+  if (r) print_estimate("forward", r->forward);
+  if (r && r->reverse) print_estimate("reverse", *r->reverse);
+  if (t) print_tempered(*t);
   if (result.exact) {
-    show("{:<10} {:>14.5f}   forward {:+.2g}\n", "exact", *result.exact,
-         r.forward.log_z - *result.exact);
+    show("{:<10} {:>14.5f}   {} {:+.2g}\n", "exact", *result.exact, r ? "forward" : "tempering",
+         (r ? r->forward.log_z : t->log_z) - *result.exact);
   }
-  print_interval(r);
+  print_interval(result);
+  if (t) {
+    show("Tempering: {} from below and {} from above; barrier {:.3f}, {} round trips.\n",
+         fixed(t->log_z_forward, 5), fixed(t->log_z_backward, 5), t->barrier,
+         with_commas(t->round_trips));
+  }
   if (result.mean_logp) print_likelihood(report);
   for (const std::string& w : result.warnings) show("\nWarning: {}.\n", w);
-  show("{}\n", duration(r.seconds));
+  show("{}\n", duration(seconds_of(result)));
 }
 
 void say_how_to_continue(const std::string& file) {
@@ -208,11 +255,43 @@ void check_files(const LogzOptions& request,
   roles.saves(request.checkpoint);
 }
 
+// Options of a method that is not asked for are refused.
+void check_methods(const CLI::App& command, const LogzOptions& o) {
+  if (o.method != "ais" && o.method != "tempering" && o.method != "both") {
+    throw UsageError("--method " + o.method + ": expected ais, tempering or both");
+  }
+  const auto refuse = [&](std::initializer_list<const char*> options, const char* method) {
+    for (const char* option : options) {
+      if (!was_given(command, option)) continue;
+      throw UsageError(std::string(option) + " belongs to --method " + method);
+    }
+  };
+  if (!o.anneals()) {
+    refuse({"--betas", "--schedule", "--chains", "--no-reverse", "--reverse-warmup"}, "ais");
+  }
+  if (!o.tempers()) refuse({"--replicas", "--ensembles", "--warmup", "--draws"}, "tempering");
+}
+
+LogzTempering tempering_plan(const LogzOptions& o) {
+  LogzTempering t = o.tempering;
+  t.steps = o.plan.annealing.steps_per_beta;
+  t.run.seed = o.plan.annealing.seed;
+  t.run.threads = o.plan.annealing.threads;
+  if (o.replicas == "auto") return t;
+  const auto replicas = number_in<int>(o.replicas);
+  if (!replicas || *replicas < 2) {
+    throw UsageError("--replicas " + o.replicas + ": expected auto, or a number from 2");
+  }
+  t.replicas = *replicas;
+  return t;
+}
+
 int estimate(LogzOptions options) {
   AisPlan& plan = options.plan;
   plan.annealing.seed = parse_seed(options.seed);
   plan.annealing.betas = betas_of(options);
   plan.reverse = !options.no_reverse;
+  options.tempering = tempering_plan(options);
   check_files(options);
   options.claim_files();
   LogzRequest request(load_model(options.model));
@@ -226,16 +305,20 @@ int estimate(LogzOptions options) {
   request.sampler = options.sampler;
   request.settings = parse_settings(options.set);
   request.plan = plan;
+  request.annealing = options.anneals();
+  if (options.tempers()) request.tempering = options.tempering;
   RowBuffer<Symbol> test;
   if (!options.test.empty()) test = read_test(options.test, options.data);
   request.test = test.view();
   request.test_name = options.test;
   const auto run = [&] {
     Progress progress(Progress::Elsewhere::nothing);
-    return logz(request, [&](const AisStatus& status) { return progress.show(line_of(status)); });
+    return logz(request, [&](const LogzStatus& status) { return progress.show(line_of(status)); });
   };
+  request.team = team();
   const LogzResult result = run();
-  if (!result.estimate) {
+  if (!leads()) return ok;
+  if (!result.complete) {
     say_how_to_continue(options.checkpoint);
     return signal_seen() ? 128 + signal_seen() : ok;
   }
@@ -252,16 +335,27 @@ void add_logz(CLI::App& program, int& status) {
   auto o = std::make_shared<LogzOptions>();
   AnnealingPlan& plan = o->plan.annealing;
   add_model_options(*command, o->model);
+  add_default(*command, "--method", o->method,
+              "Annealed importance sampling, parallel tempering, or both side by side")
+      ->type_name("ais|tempering|both");
   add_default(*command, "--sampler", o->sampler, "Sampler of the transitions; it must be exact");
   add_settings(*command, o->set);
   auto* betas = add_default(*command, "--betas", o->betas, "Betas, evenly spaced from 0 to 1",
                             CLI::Range(2, 100'000'000));
   add_typed(*command, "--schedule", o->schedule, "File of betas that increase from 0 to 1", "FILE")
       ->excludes(betas);
-  add_default(*command, "--steps", plan.steps_per_beta, "Steps at each beta",
-              CLI::Range(1, 1'000'000));
+  add_default(*command, "--steps", plan.steps_per_beta,
+              "Steps at each beta; of tempering: between two exchanges", CLI::Range(1, 1'000'000));
   add_default(*command, "--chains", plan.chains, "Chains of each direction",
               CLI::Range(2, 10'000'000));
+  RunPlan& run = o->tempering.run;
+  add_default(*command, "--replicas", o->replicas, "Of tempering: replicas of an ensemble")
+      ->type_name("auto|N");
+  add_default(*command, "--ensembles", run.chains, "Of tempering: independent ensembles",
+              CLI::Range(2, 1'000'000));
+  add_default(*command, "--warmup", run.warmup, "Of tempering: scans that adapt the ladder",
+              steps_from(0));
+  add_default(*command, "--draws", run.draws, "Of tempering: scans of the estimate", steps_from(1));
   add_typed(*command, "--base", o->base,
             "Where chains start: model (the model's own base, the default of resnet-ebm), uniform "
             "(of the others), or a file of probabilities (of the upper level of each coordinate, "
@@ -281,7 +375,10 @@ void add_logz(CLI::App& program, int& status) {
                             "Go on with the estimate saved in this checkpoint; the other options "
                             "are those that it was begun with",
                             "Stop after this many seconds"});
-  command->callback([o, &status] { status = estimate(*o); });
+  command->callback([o, command, &status] {
+    check_methods(*command, *o);
+    status = estimate(*o);
+  });
 }
 
 }  // namespace saltus::cli

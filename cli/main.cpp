@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "core/printable.hpp"
@@ -22,8 +23,15 @@ constexpr const char* kNoMemory = "there is not enough memory";
 
 // One line, whatever a file's contents or an option's value brought into the message.
 int complain(std::string_view text, int status, const std::string& advice = "") {
+  let_leader_speak();
   say_text("saltus: " + message_text(text) + "\n" + advice);
-  return status;
+  return leave_team(status, true);
+}
+
+// Commands that share their work with the processes that were started together; of the others the
+// leader runs alone.
+bool shares_work(const std::string& command) {
+  return command == "sample" || command == "logz" || command == "anneal";
 }
 
 // Where memory runs out while a large JSON value is freed, the JSON library cannot but throw from a
@@ -49,6 +57,7 @@ const std::string& saltus::cli::command_line() {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  if (!leads() && !(argc > 1 && shares_work(argv[1]))) return ok;
   std::set_terminate(end_without_memory);
   CLI::App program{"Draws from high-dimensional discrete distributions that you can trust.",
                    "saltus"};
@@ -60,8 +69,9 @@ int main(int argc, char** argv) {
   typed = "saltus";
   for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
   int status = ok;
-  for (auto* add : {add_sample, add_compare, add_verify, add_logz, add_diagnose, add_report,
-                    add_learn, add_infill, add_reproduce, add_convert, add_lists}) {
+  for (auto* add : {add_sample, add_compare, add_verify, add_certify, add_logz, add_anneal,
+                    add_diagnose, add_report, add_learn, add_infill, add_reproduce, add_convert,
+                    add_tune, add_merge, add_lists}) {
     add(program, status);
   }
   try {
@@ -85,7 +95,7 @@ int main(int argc, char** argv) {
   } catch (const FileError& e) {
     return complain(e.what(), e.writing ? cannot_create : no_input);
   } catch (const OutputError& e) {
-    return e.reader_gone ? int{io_error} : complain(e.what(), io_error);
+    return e.reader_gone ? leave_team(io_error, true) : complain(e.what(), io_error);
   } catch (const std::bad_alloc&) {
     return complain(kNoMemory, no_memory);
   } catch (const std::exception& e) {
@@ -93,7 +103,7 @@ int main(int argc, char** argv) {
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     const OutputError e;
-    return e.reader_gone ? int{io_error} : complain(e.what(), io_error);
+    return e.reader_gone ? leave_team(io_error, true) : complain(e.what(), io_error);
   }
-  return status;
+  return leave_team(status, false);
 }

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/team.hpp"
 #include "cli/text.hpp"
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/target/independent.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -114,6 +116,16 @@ std::vector<double> read_betas(const std::string& path) {
   return betas;
 }
 
+std::vector<double> read_probabilities(const std::string& path, const Domain& domain) {
+  std::vector<double> probabilities = read_numbers(path);
+  try {
+    if (!domain.unbounded()) Independent::with_probabilities(domain, probabilities);
+  } catch (const DataError& e) {
+    throw DataError(path + ": " + e.what());
+  }
+  return probabilities;
+}
+
 void add_data_folder(CLI::App& command, std::string& folder) {
   add_typed(command, "--data", folder, "Folder of data sets (default: $SALTUS_DATA)", "DIR");
 }
@@ -178,7 +190,7 @@ void RunControl::add_options(CLI::App& command, const Texts& texts) {
 
 void RunControl::claim_files() {
   if (checkpoint.empty()) checkpoint = resume;
-  files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);
+  if (leads()) files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);
 }
 
 }  // namespace saltus::cli

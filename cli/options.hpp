@@ -54,6 +54,8 @@ Settings parse_settings(const std::vector<std::string>& list);
 // Throw FileError and DataError.
 std::vector<double> read_numbers(const std::string& path);
 std::vector<double> read_betas(const std::string& path);
+// Such as Independent::with_probabilities takes for the domain.
+std::vector<double> read_probabilities(const std::string& path, const Domain& domain);
 void add_data_folder(CLI::App& command, std::string& folder);
 
 bool was_given(const CLI::App& command, const char* option);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "cli/team.hpp"
 #include "cli/text.hpp"
 
 namespace saltus::cli {
@@ -45,8 +46,8 @@ int signal_seen() {
 }
 
 Progress::Progress(Elsewhere elsewhere)
-    : terminal_(isatty(STDERR_FILENO) == 1),
-      silent_(!terminal_ && elsewhere == Elsewhere::nothing) {
+    : terminal_(leads() && isatty(STDERR_FILENO) == 1),
+      silent_(!leads() || (!terminal_ && elsewhere == Elsewhere::nothing)) {
   struct sigaction action {};
   action.sa_handler = [](int signal) { seen = signal; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the program at once

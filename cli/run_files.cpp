@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/sample.hpp"
@@ -41,6 +42,7 @@ void check_replaceable(const fs::path& checkpoint, bool overwrite) {
 }  // namespace
 
 void FileRoles::add(Role role) {
+  if (!leads()) return;
   if (role.file.empty()) return;
   for (const Role& other : roles_) {
     if (!(role.written || other.written) || !same_file(role.file, other.file)) continue;

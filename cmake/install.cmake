@@ -16,6 +16,9 @@ endif()
 if(SALTUS_HAVE_TORCH)
   install(EXPORT saltus-torch-targets NAMESPACE saltus:: DESTINATION ${config_dir})
 endif()
+if(SALTUS_HAVE_MPI)
+  install(EXPORT saltus-mpi-targets NAMESPACE saltus:: DESTINATION ${config_dir})
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/saltus-config.cmake.in
   ${PROJECT_BINARY_DIR}/saltus-config.cmake INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/saltus-config-version.cmake

@@ -42,11 +42,12 @@ set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
 function(saltus_add_level level)
   set(sources table.cpp lattice.cpp)
   if(level STREQUAL "scalar")
-    list(APPEND sources proposal_scalar.cpp values_scalar.cpp gibbs/gibbs_scalar.cpp)
+    list(APPEND sources proposal_scalar.cpp values_scalar.cpp gibbs/gibbs_scalar.cpp gibbs/spins_scalar.cpp)
   else()
     list(APPEND sources two_level_vector.cpp levels_vector.cpp few_levels_vector.cpp sparse_vector.cpp
       hidden_vector.cpp row_sums_vector.cpp binary_network_vector.cpp
-      gibbs/lattice_vector.cpp gibbs/sparse_vector.cpp gibbs/dense_vector.cpp)
+      gibbs/lattice_vector.cpp gibbs/sparse_vector.cpp gibbs/dense_vector.cpp
+      gibbs/spins_vector.cpp)
   endif()
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ops/)
   add_library(saltus_ops_${level} OBJECT ${sources})
@@ -61,7 +62,7 @@ endfunction()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/src/ops/(table|lattice|.*_scalar|.*_vector)\\.cpp$")
-list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda)/")  # cuda_component.cmake, torch_component.cmake
+list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda|mpi)/")  # cuda_component.cmake, torch_component.cmake, mpi_component.cmake
 if(NOT SALTUS_NETCDF)
   list(FILTER sources EXCLUDE REGEX "/src/io/draws/netcdf_")
 endif()

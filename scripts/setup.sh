@@ -5,7 +5,7 @@ set -euo pipefail
 
 build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-pthread-dev libnetcdf-dev libpng-dev libjs-chart.js"
 deep="libtorch-dev"
-test="$deep python3-torch libgtest-dev librandom123-dev python3 python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
+test="$deep python3-torch libgtest-dev librandom123-dev libopenmpi-dev openmpi-bin python3 python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
 case "${1:-build}" in
   build) packages="$build" ;;
   test) packages="$build $test" ;;

@@ -21,5 +21,8 @@ void add_table(const RunPage& run);
 void add_traces(const RunPage& run);
 void add_autocorrelation(const RunPage& run);
 void add_pictures(const RunPage& run);
+// Of a tempered run: the ladder, the paths of replicas and the barrier. Throws DataError when the
+// file's record of it is damaged.
+void add_ladder(const RunPage& run);
 
 }  // namespace saltus::cli

@@ -117,6 +117,11 @@ void fill(const ReportRequest& request, const Draws& draws, report::Page& page) 
   page.heading("What the draws are worth");
   add_verdict(draws, all, page);
   add_table(run);
+  try {
+    add_ladder(run);
+  } catch (const DataError& e) {
+    throw DataError(request.file + ": " + e.what());
+  }
   add_traces(run);
   add_autocorrelation(run);
   add_pictures(run);

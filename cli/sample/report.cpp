@@ -9,6 +9,7 @@
 #include "ops/ops.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/version.hpp"
+#include "temper/tempering_json.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -99,51 +100,23 @@ void print_tempering(const TemperingReport& t) {
   }
   show(
       "memory: correlation of log p before and after the steps between two exchanges\n"
-      "barrier {:.3f}: {} replicas give most for the work\n"
-      "{} round trips of states between base and model: {:.4f} per ensemble and scan, {:.2f} of "
-      "what the\nrejections allow ({:.4f})\n"
-      "log Z {:.5f}, standard error {}; {:.5f} from below, {:.5f} from above\n",
-      t.barrier, t.recommended_replicas, with_commas(t.round_trips), t.round_trip_rate,
-      t.round_trip_rate / t.rate_if_independent, t.rate_if_independent, t.log_z,
-      fixed(t.log_z_error, 5), t.log_z_forward, t.log_z_backward);
-}
-
-Json numbers_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double v : values) list.push_back(json_number(v));
-  return list;
-}
-
-Json tempering_json(const TemperingReport& t) {
-  std::vector<double> local;
-  for (std::size_t k = 0; k < t.rejection.size(); ++k) {
-    local.push_back(t.rejection[k] / (t.betas[k + 1] - t.betas[k]));
-  }
-  return {{"replicas", t.betas.size()},
-          {"betas", numbers_json(t.betas)},
-          {"rejection", numbers_json(t.rejection)},
-          {"local_barrier", numbers_json(local)},
-          {"barrier", json_number(t.barrier)},
-          {"recommended_replicas", t.recommended_replicas},
-          {"round_trips", t.round_trips},
-          {"restarts", t.restarts},
-          {"round_trip_rate", json_number(t.round_trip_rate)},
-          {"round_trip_rate_if_independent", json_number(t.rate_if_independent)},
-          {"round_trip_rate_bound", json_number(t.rate_bound)},
-          {"log_z",
-           {{"bridge", json_number(t.log_z)},
-            {"standard_error", json_number(t.log_z_error)},
-            {"forward", json_number(t.log_z_forward)},
-            {"backward", json_number(t.log_z_backward)}}},
-          {"step_size", numbers_json(t.step_size)},
-          {"acceptance_rate", numbers_json(t.acceptance)},
-          {"correlation", numbers_json(t.correlation)}};
+      "barrier {:.3f}: {} give most for the work\n"
+      "{} round trips of states between base and model: {} per ensemble and scan, {} of what the\n"
+      "rejections allow ({:.4f})\n"
+      "log Z {}, standard error {}; {} from below, {} from above\n",
+      t.barrier,
+      t.recommended_replicas > 1 ? fmt::format("{} replicas", t.recommended_replicas)
+                                 : "plain chains",
+      with_commas(t.round_trips), fixed(t.round_trip_rate, 4),
+      fixed(t.round_trip_rate / t.rate_if_independent, 2), t.rate_if_independent, fixed(t.log_z, 5),
+      fixed(t.log_z_error, 5), fixed(t.log_z_forward, 5), fixed(t.log_z_backward, 5));
 }
 
 Json choice_json(const Choice& choice) {
   auto field = Json::array();
   for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
     field.push_back({{"sampler", r->contender.sampler},
+                     {"tempered", r->contender.tempered},
                      {"settings", r->contender.settings},
                      {"ess_per_second", json_number(r->ess_per_second())}});
   }

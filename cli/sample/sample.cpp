@@ -9,8 +9,10 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/sample/report.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/tuning.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 
@@ -26,13 +28,15 @@ struct SampleCommand : RunControl {
   SampleRequest request;
   std::string record = "draws";  // or moments
   std::string init = "random", out;
+  std::string part, tuning;  // K/N; a file
+  bool out_per_rank = false;
   std::string temper, base, betas;  // auto or a number of replicas; where its ladder begins; a file
   int scan_steps = 1;
   std::shared_ptr<const RowBuffer<Symbol>> start;  // from the file `init`
 };
 
 // What --temper and the options beside it ask for. Throws UsageError, FileError and DataError.
-std::optional<TemperingRequest> tempering_of(const SampleCommand& c) {
+std::optional<TemperingRequest> tempering_of(const SampleCommand& c, const Domain& domain) {
   if (c.temper.empty()) {
     for (const auto& [option, given] : {std::pair{"--base", !c.base.empty()},
                                         {"--betas", !c.betas.empty()},
@@ -57,9 +61,47 @@ std::optional<TemperingRequest> tempering_of(const SampleCommand& c) {
   if (c.base == "uniform" || c.base == "model") {
     t.base = c.base;
   } else if (!c.base.empty()) {
-    t.probabilities = read_numbers(c.base);
+    t.probabilities = read_probabilities(c.base, domain);
   }
   return t;
+}
+
+// --part K/N: the chains of the plan are then those of the part.
+void take_part(SampleCommand& c) {
+  SampleRequest& r = c.request;
+  const std::size_t slash = c.part.find('/');
+  const auto part = number_in<int>(c.part.substr(0, slash));
+  const auto parts =
+      slash == std::string::npos ? std::nullopt : number_in<int>(c.part.substr(slash + 1));
+  if (!part || !parts || *part < 1 || *parts < *part) {
+    throw UsageError("--part " + c.part + ": expected K/N, as in 3/10: part 3 of 10");
+  }
+  const auto sampler = make_sampler(r.sampler, *r.target, r.settings);
+  if (sampler->tunable() && r.plan.warmup > 0) {
+    throw UsageError("parts of a run cannot tune " + sampler->name() +
+                     " together: give --tuning FILE ('saltus tune' writes it), or set " +
+                     sampler->tunable()->tuning().front().parameter);
+  }
+  if (r.tempering && r.tempering->betas.empty()) {
+    throw UsageError("parts of a run cannot adapt a ladder together: give --betas FILE");
+  }
+  const std::vector<ChainRange> ranges = chain_ranges(
+      *r.target, r.plan.chains, sampler->interacting() ? r.plan.chains : r.plan.tile, *parts);
+  if (static_cast<int>(ranges.size()) < *parts) {
+    throw UsageError("--part " + c.part + ": " + std::to_string(r.plan.chains) +
+                     " chains can be divided into " + std::to_string(ranges.size()) +
+                     " parts at most, because some are advanced together (--tile)");
+  }
+  r.chains_of_run = r.plan.chains;
+  r.plan.first_chain = ranges[static_cast<std::size_t>(*part - 1)].first_chain;
+  r.plan.chains = ranges[static_cast<std::size_t>(*part - 1)].chains;
+}
+
+// all.npz: all.part-3-of-8.npz
+std::string part_name(const fs::path& out, int part, int parts) {
+  const fs::path name = out.stem().string() + ".part-" + std::to_string(part) + "-of-" +
+                        std::to_string(parts) + out.extension().string();
+  return (out.parent_path() / name).string();
 }
 
 void check(const SampleCommand& c) {
@@ -75,6 +117,10 @@ void check(const SampleCommand& c) {
   if (!c.out.empty() && c.record == "moments") {
     throw UsageError("--out needs the draws, but --record moments keeps none");
   }
+  if (c.out_per_rank && c.out.empty()) throw UsageError("--out-per-rank needs --out FILE");
+  if (!c.part.empty() && c.init != "random") {
+    throw UsageError("--part starts at random states, not from --init");
+  }
   if (c.request.sampler == "auto" && !c.request.settings.empty()) {
     throw UsageError("--set has no place beside --sampler auto: name a sampler");
   }
@@ -85,6 +131,7 @@ void check(const SampleCommand& c) {
   roles.reads("--init", c.init);
   roles.reads("--base", c.base);
   roles.reads("--betas", c.betas);
+  roles.reads("--tuning", c.tuning);
   for (const auto& [key, value] : c.request.settings) roles.reads("--set " + key, value);
   roles.reads(c.request.model_files);
   if (c.checkpoint != c.resume) roles.reads("--resume", c.resume);
@@ -99,6 +146,7 @@ void settle(SampleCommand& c) {
   static_cast<Saving&>(r) = c;
   r.keep = c.record == "moments" ? Keep::moments : Keep::disk;
   r.exact = !c.json;
+  r.keep_apart = c.out_per_rank;
   r.attributes["command"] = command_line();
   r.notes = {{"out", c.out}, {"device", c.model.device}, {"precision", c.model.precision}};
 }
@@ -134,6 +182,13 @@ class SampleOptions {
     add_threads(command, r.plan.threads, "a draw");
     command.add_option("--tile", r.plan.tile, "Chains advanced together (default: by model)")
         ->check(CLI::Range(1, 1'000'000));
+    add_typed(command, "--part", c.part,
+              "Only this part of the chains, as a run of its own: 3/10 is part 3 of 10", "K/N");
+    add_typed(command, "--tuning", c.tuning,
+              "Sampler and settings that 'saltus tune' wrote, in place of --sampler", "FILE");
+    command.add_flag("--out-per-rank", c.out_per_rank,
+                     "With mpirun: each process writes the draws of its chains to a file of its "
+                     "own, for 'saltus merge'");
     add_default(command, "--init", c.init, "Start: random, or a file with one row per chain");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
         ->type_name("draws|moments");
@@ -156,16 +211,26 @@ class SampleOptions {
   SampleCommand begun(SampleCommand c) const {
     check(c);
     SampleRequest& r = c.request;
+    if (!c.tuning.empty()) {
+      if (was_given(command_, "--sampler")) {
+        throw UsageError("--sampler and --tuning both name a sampler: leave one out");
+      }
+      const Settings given = r.settings;
+      read_tuning(c.tuning, r);
+      for (const auto& [name, value] : given) r.settings[name] = value;
+    }
     r.settings = with_files_read(r.settings);
     c.claim_files();
     SampleRequest of_model(load_model(c.model));
     r.target = of_model.target;
     r.model_text = of_model.model_text;
     r.model_files = of_model.model_files;
+    r.model_base = of_model.model_base;
     check(c);  // the model's own files, too
     const int dim = r.target->domain().dim();
     r.coordinates = c.out.empty() ? watched_count(dim, r.plan) : dim;
-    r.tempering = tempering_of(c);
+    r.tempering = tempering_of(c, r.target->domain());
+    if (!c.part.empty()) take_part(c);
     if (r.tempering && c.init != "random") {
       throw UsageError("--init has no place beside --temper, which starts from the base");
     }
@@ -212,7 +277,8 @@ class SampleOptions {
       same("MODEL", model.text, saved.model_text);
       same("MODEL", model.files, saved.model_files);
     }
-    for (const char* option : {"--temper", "--base", "--betas", "--steps"}) {
+    for (const char* option :
+         {"--temper", "--base", "--betas", "--steps", "--part", "--tuning", "--out-per-rank"}) {
       if (was_given(command_, option)) {
         throw UsageError(std::string(option) + " is settled by " + c.resume + "; leave it out");
       }
@@ -272,13 +338,20 @@ void tell_how_to_continue(const SampleResult& result, const std::string& checkpo
 void make_draws(SampleRun& run, const SampleCommand& command) {
   try {
     const bool complete = go(run);
-    if (!complete && signal_seen() && run.request().checkpoint.empty()) {
+    if (leads() && !complete && signal_seen() && run.request().checkpoint.empty()) {
       try {
         command.files->save_somewhere(run, command.out);
       } catch (const FileError& e) {
         say("saltus: the run is not saved: {}\n", e.what());
       }
     }
+    if (command.out_per_rank && run.parts() > 1) {
+      if (run.part() > 0) {
+        write_draws(part_name(command.out, run.part(), run.parts()), *run.draws());
+      }
+      return;
+    }
+    if (!leads()) return;
     if (!command.out.empty() && run.run().draws_made() > 0) write_draws(command.out, *run.draws());
   } catch (const FileError& e) {
     throw EndError(e.writing ? cannot_create : no_input, e.what(), rescue(run, command));
@@ -296,10 +369,12 @@ SampleResult summarise_draws(SampleRun& run, const SampleCommand& command) {
   }
 }
 
-int sample(const SampleCommand& command) {
+int sample(SampleCommand command) {
+  command.request.team = team();
   SampleRun run(command.request);
   run.start();
   make_draws(run, command);
+  if (!leads()) return ok;
   const SampleResult result = summarise_draws(run, command);
   command.json ? show_json(report_json(result), {{"mean", result.mean}}) : print_report(result);
   tell_how_to_continue(result, run.request().checkpoint);

@@ -27,6 +27,8 @@ struct CompareResult {
   std::vector<double> bias;   // L1 distance of the stationary law from the model, NaN where unknown
   std::optional<ExactAnswer> exact;
   Verdict per_second, per_evaluation;
+  // Why the best is raced tempered, too, where it is: plain chains seem to miss modes.
+  std::string modes;
   bool complete = true;  // not stopped; a stopped race has no results
   double seconds = 0;
 };

@@ -1,5 +1,5 @@
-// log Z of a model by annealed importance sampling, from below and from above, and with it the
-// log-likelihood of data.
+// log Z of a model by annealed importance sampling, from below and from above, by parallel
+// tempering, or by both, and with it the log-likelihood of data.
 //
 //   LogzRequest request(load_model("model.json"));
 //   request.plan.annealing.betas = linear_betas(10'000);
@@ -19,8 +19,15 @@
 #include "saltus/learn/likelihood.hpp"
 #include "saltus/run/pacer.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/temper/parallel_tempering.hpp"
 
 namespace saltus {
+
+// Log Z from the exchanges of a ladder of temperatures. The chains of `run` are ensembles; its
+// warm-up and draws count scans.
+struct LogzTempering : TemperingPlan {
+  RunPlan run;
+};
 
 struct LogzRequest : Saving {
   LogzRequest() { checkpoint_every = 60; }
@@ -31,7 +38,11 @@ struct LogzRequest : Saving {
   std::optional<Independent> base;  // where chains start; none: uniform over all levels
   std::string sampler = "dmala";    // must be exact
   Settings settings;
+  bool annealing = true;  // by `plan`
   AisPlan plan;
+  std::optional<LogzTempering> tempering;  // in its place, or as well
+  // Processes that share the chains, as in SampleRequest. With tempering the leader works alone.
+  Team* team = nullptr;
   Rows<const Symbol> test = {};             // data whose log-likelihood is wanted
   std::string test_name = "the test data";  // in messages
 
@@ -41,18 +52,31 @@ struct LogzRequest : Saving {
 };
 
 struct LogzResult {
-  std::optional<AisResult> estimate;  // none when it was stopped
-  bool tuned = false;                 // the sampler was, at beta = 1
-  std::optional<double> exact;        // where the model is small
-  std::optional<double> mean_logp;    // of the test data, up to the model's constant
+  bool complete = false;              // not stopped: there are the estimates that were asked for
+  std::optional<AisResult> estimate;  // by annealing
+  bool tuned = false;                 // its sampler was, at beta = 1
+  std::optional<TemperingReport> tempering;
+  double tempering_seconds = 0;
+  std::optional<double> exact;      // where the model is small
+  std::optional<double> mean_logp;  // of the test data, up to the model's constant
   std::optional<LikelihoodInterval> log_likelihood;
   std::vector<std::string> warnings;  // what speaks against the estimate, a sentence each
+
+  // Between these log Z probably lies, once complete: those of annealing, where it was asked for,
+  // otherwise two standard errors below and above the estimate by tempering.
+  double low() const;
+  double high() const;
+};
+
+struct LogzStatus {
+  enum class Stage { warmup, forward, reverse, tempering } stage;
+  double done = 0;  // part of the stage
 };
 
 // Told now and then; false stops the work, which can be continued where there is a checkpoint.
-using LogzProgress = std::function<bool(const AisStatus&)>;
+using LogzProgress = std::function<bool(const LogzStatus&)>;
 
-// Throws UsageError, DataError and FileError.
+// Throws UsageError, DataError and FileError. In a team the result is the leader's.
 LogzResult logz(const LogzRequest& request, const LogzProgress& progress = {});
 
 }  // namespace saltus

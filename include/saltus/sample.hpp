@@ -61,10 +61,17 @@ struct SampleRequest : Saving {
   std::string model_text;
   std::map<std::string, std::string> model_files;
 
-  std::string sampler = "dmala";  // a name (sampler_entries), or auto: the best in a short race
+  // A name (sampler_entries), or auto: the best in a short race, tempered where plain chains seem
+  // to miss modes.
+  std::string sampler = "dmala";
   Settings settings;
   std::shared_ptr<const Sampler> own_sampler;  // in place of a name
   RunPlan plan;
+  // The processes that share the run, whose chains `plan` counts; all make the same request. Draws,
+  // files and the result are the leader's, and the same as in one process.
+  Team* team = nullptr;
+  bool keep_apart = false;  // in a team: each process keeps the draws of its own chains
+  int chains_of_run = 0;    // where the plan is a part (plan.first_chain) of a run: its chains
   std::optional<TemperingRequest> tempering;
   std::optional<Independent> model_base;  // of SampleRequest(Model), where the model has one
   Rows<const Symbol> start;  // a row for each chain; null: random. Not needed after the start
@@ -121,7 +128,8 @@ std::filesystem::path draws_beside(const std::filesystem::path& checkpoint);
 // How many coordinates of a run are diagnosed: all, unless that would take too long.
 int watched_count(int dim, const RunPlan& plan);
 
-// sample() in steps, for callers that look after files between them.
+// sample() in steps, for callers that look after files between them. In a team, only the leader may
+// ask for more than start() and go().
 class SampleRun {
  public:
   // Chooses the sampler, where it is to be chosen: from here on the run is one with the winner.
@@ -140,11 +148,19 @@ class SampleRun {
 
   const SampleRequest& request() const { return request_; }
   const DrawingRun& run() const { return *run_; }
+  // Of all chains; of this process's, where draws are kept apart.
   std::shared_ptr<const Draws> draws();
+  // In a team: the part that this process has, from 1 on, of how many; 0: none.
+  int part() const { return idle_ ? 0 : part_; }
+  int parts() const { return parts_; }
 
  private:
-  void make_run(std::shared_ptr<const Sampler> sampler);
+  void choose();
+  void join_team();
+  void make_run();
+  void gather();
   void keep_draws();
+  void keep_here(int chains);
   void restore();
   DrawsInfo draws_info() const;
   void add_moment_summaries(SampleResult& r) const;
@@ -152,6 +168,13 @@ class SampleRun {
 
   SampleRequest request_;
   std::optional<Choice> choice_;
+  std::shared_ptr<const Sampler> sampler_;
+  // While the run is shared: those that have chains, and which this process has.
+  std::unique_ptr<Team> team_;
+  ChainRange range_ = {0, 0};
+  int part_ = 1, parts_ = 1;
+  bool idle_ = false;  // there are more processes than chains to deal out
+  std::unique_ptr<Recorder> transport_;
   std::unique_ptr<DrawingRun> run_;
   std::unique_ptr<Moments> moments_;
   std::vector<int> kept_;  // coordinates whose draws are kept; empty: all

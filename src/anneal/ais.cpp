@@ -60,6 +60,7 @@ RunPlan warmup_plan(const AisPlan& plan, bool tuned) {
   run.chains = plan.annealing.chains;
   run.first_chain = plan.annealing.first_chain;
   run.reduction = plan.annealing.reduction;
+  run.team = plan.annealing.team;
   run.seed = seed_of(Part::warmup, plan.annealing.seed);
   run.threads = plan.annealing.threads;
   run.tile = plan.annealing.tile;

@@ -32,7 +32,8 @@ void check_betas(const std::vector<double>& betas) {
 void check_plan(const AnnealingPlan& plan) {
   check_betas(plan.betas);
   if (plan.steps_per_beta < 1) throw UsageError("each beta needs at least one step");
-  if (plan.chains < 2) throw UsageError("annealed importance sampling needs at least two chains");
+  if (plan.chains < (plan.reduction ? 1 : 2))
+    throw UsageError("annealed importance sampling needs at least two chains");
 }
 
 void check_annealing(const Sampler& sampler, const Target& target) {
@@ -114,16 +115,22 @@ double Annealing::acceptance() const {
 void Annealing::save(ByteWriter& out) const {
   out.put(std::uint64_t{made_});
   ensemble_.save(out);
-  out.put_array(std::span<const double>(log_weights_));
-  out.put_array(std::span<const double>(acceptance_));
+  out.begin_units();
+  for (std::size_t chain = 0; chain < log_weights_.size(); ++chain) {
+    out.put(log_weights_[chain], acceptance_[chain]);
+    out.end_unit();
+  }
+  out.end_units();
 }
 
 void Annealing::restore(ByteReader& in) {
   made_ = in.get<std::uint64_t>();
   if (made_ >= betas_.size()) throw DataError("the saved annealing has another schedule");
   ensemble_.restore(in);
-  in.get_array(std::span(log_weights_));
-  in.get_array(std::span(acceptance_));
+  ByteReader chains = in.units(log_weights_.size());
+  for (std::size_t chain = 0; chain < log_weights_.size(); ++chain) {
+    chains.get(log_weights_[chain], acceptance_[chain]);
+  }
 }
 
 }  // namespace saltus

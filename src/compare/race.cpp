@@ -5,13 +5,18 @@
 #include <cmath>
 #include <cstdio>
 
+#include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
+#include "saltus/temper/parallel_tempering.hpp"
 
 namespace saltus {
 namespace {
 
 constexpr int kMostCoordinates = 256;
 constexpr double kPilotSeconds = 0.005, kShortestRace = 0.1, kLongestRace = 10;
+constexpr double kLadder = 9;  // steps of a scan, about, while the length of a ladder is found
+constexpr std::uint64_t kMostTemperedWarmup = 2000;
 constexpr std::uint64_t kForever = std::uint64_t{1} << 50;  // draws
 
 using Clock = std::chrono::steady_clock;
@@ -29,7 +34,7 @@ std::vector<int> spread_coordinates(int dim) {
 // Goes on, round by round, until it has worked for `seconds`: by the processor's time, so that
 // every contender gets as much whatever else the machine does; but at most kMostWait times as long.
 constexpr double kMostWait = 4;
-void go_for(Run& run, double seconds) {
+void go_for(DrawingRun& run, double seconds) {
   const auto start = Clock::now();
   const double before = run.statistics().idle_seconds_of_draws;
   run.go([&](const RunStatus& status) {
@@ -60,10 +65,20 @@ std::uint64_t thin_for(double steps_per_second, int chains, std::size_t coordina
 
 }  // namespace
 
+std::string Contender::name() const {
+  return sampler + (tempered ? " tempered" : "");
+}
+
 std::string Contender::label() const {
   std::string text = sampler;
   for (const auto& [key, value] : settings) text += ":" + key + "=" + value;
-  return text;
+  return text + (tempered ? " tempered" : "");
+}
+
+double RaceResult::rhat() const {
+  double worst = NAN;
+  for (const double r : estimate.rhat) worst = std::fmax(worst, r);
+  return worst;
 }
 
 Contender parse_contender(const std::string& text) {
@@ -108,7 +123,8 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   run_plan.chains = plan.chains;
   run_plan.seed = plan.seed;
   run_plan.threads = plan.threads;
-  const double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);
+  double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);
+  if (contender.tempered) rate /= kLadder;
   run_plan.thin = thin_for(rate, plan.chains, coordinates.size());
   auto sampler = make_sampler(contender.sampler, target, contender.settings);
   // What is tuned may become much slower than it was at first: many short tuning rounds, so that
@@ -117,14 +133,25 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   run_plan.warmup = static_cast<std::uint64_t>(std::clamp(rate * plan.warmup_seconds, 50.0, most));
   run_plan.draws = kForever;
   run_plan.round_seconds = slice / 8;
-  run_ = std::make_unique<Run>(target, std::move(sampler), run_plan);
   record_ = std::make_unique<BatchMeans>(target.domain(), plan.chains, coordinates);
-  run_->add(*record_);
-  run_->start();
-  run_->go([&](const RunStatus& status) {
+  if (contender.tempered) {
+    run_plan.warmup = std::min<std::uint64_t>(run_plan.warmup, kMostTemperedWarmup);
+    auto base = plan.base;
+    if (!base) base = std::make_shared<Independent>(Independent::uniform(target.domain()));
+    run_ = std::make_unique<ParallelTempering>(target, base, std::move(sampler), run_plan,
+                                               TemperingPlan{});
+    run_->add(*record_);
+    run_->go([](const RunStatus& status) { return status.warming_up; });
+    return;
+  }
+  auto run = std::make_unique<Run>(target, std::move(sampler), run_plan);
+  run->add(*record_);
+  run->start();
+  run->go([&](const RunStatus& status) {
     return status.step < run_plan.warmup && status.seconds < 2 * plan.warmup_seconds;
   });
-  run_->end_warmup();
+  run->end_warmup();
+  run_ = std::move(run);
 }
 
 Racer::~Racer() = default;
@@ -152,6 +179,11 @@ RaceResult Racer::result() const {
   const double alone = std::max(0.0, st.logp_evaluations - st.gradient_evaluations);
   r.evaluations_per_step = run_->plan().chains * (st.gradient_evaluations + alone / 2 +
                                                   st.local_differences / target_.domain().dim());
+  if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
+    const TemperingReport report = tempering->report();
+    r.replicas = static_cast<int>(report.betas.size());
+    r.round_trips = report.round_trips;
+  }
   return r;
 }
 
@@ -198,6 +230,88 @@ Verdict judge(const std::vector<RaceResult>& results, double (RaceResult::*measu
 
 namespace {
 
+// R-hat above which chains count as being in different places.
+constexpr double kDisagree = 1.1;
+// Standard errors from the exact mean that chance does not explain, and effective draws from which
+// on a standard error is trusted.
+constexpr double kFarFromExact = 6, kEnough = 100;
+
+bool misses_exact_means(const Target& target, const RaceResult& r) {
+  if (target.stochastic() || target.domain().unbounded() ||
+      !target.domain().states(StateTable::kMostStates)) {
+    return false;
+  }
+  const StateTable table(target);
+  const Domain& domain = target.domain();
+  for (std::size_t c = 0; c < r.coordinates.size(); ++c) {
+    const int i = r.coordinates[c];
+    double mean = 0, square = 0;
+    for (std::size_t s = 0; s < table.size(); ++s) {
+      const double v = domain.value(table.state(s)[i]);
+      mean += table.probability()[s] * v;
+      square += table.probability()[s] * v * v;
+    }
+    const double ess = r.estimate.ess[c];
+    const double errors =
+        std::abs(r.estimate.mean[c] - mean) / std::sqrt(std::max(0.0, square - mean * mean) / ess);
+    if (errors * std::min(1.0, ess / kEnough) > kFarFromExact) return true;
+  }
+  return false;
+}
+
+bool can_be_tempered(const Target& target, const RaceResult& r) {
+  if (!r.exact || !r.random || target.stochastic() || target.domain().unbounded()) return false;
+  try {
+    const Tempered path(target, Independent::uniform(target.domain()));
+    const auto sampler = make_sampler(r.contender.sampler, path, r.contender.settings);
+    check_annealing(*sampler, path);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string sign_of_modes(const Target& target, const std::vector<RaceResult>& plain,
+                          std::size_t best) {
+  char text[80];
+  if (const double rhat = plain[best].rhat(); rhat > kDisagree) {
+    std::snprintf(text, sizeof text, "plain chains disagree (R-hat %.3g)", rhat);
+    return text;
+  }
+  if (misses_exact_means(target, plain[best])) return "plain chains miss the exact means";
+  std::size_t all = 0, disagree = 0;
+  for (const RaceResult& r : plain) {
+    if (!r.exact || !r.random) continue;
+    ++all;
+    disagree += r.rhat() > kDisagree;
+  }
+  if (2 * disagree <= all) return "";
+  std::snprintf(text, sizeof text, "plain chains of %zu of %zu samplers disagree", disagree, all);
+  return text;
+}
+
+std::optional<RaceResult> race_tempered(const Target& target,
+                                        const std::vector<RaceResult>& results,
+                                        const RacePlan& plan, const RaceProgress& progress) {
+  const RaceResult* best = nullptr;
+  const auto merit = [](const RaceResult& r) { return std::fmax(0, r.ess_per_second()); };
+  for (const RaceResult& r : results) {
+    if (!can_be_tempered(target, r) || (best && merit(r) <= merit(*best))) continue;
+    best = &r;
+  }
+  if (!best) return std::nullopt;
+  Contender contender = best->contender;
+  contender.tempered = true;
+  if (progress && !progress(contender.label(), plan.turns - 1, plan.turns)) return std::nullopt;
+  Racer racer(target, contender, plan, plan.seconds / plan.turns);
+  racer.draw(plan.seconds);
+  return racer.result();
+}
+
+namespace {
+
 // Those that can be left to run alone: exact and random. What has to evaluate every neighbour of a
 // state from scratch is too slow to try.
 std::vector<Contender> candidates(const Target& target) {
@@ -216,7 +330,16 @@ std::string Choice::reason() const {
   const RaceResult& won = results.back();
   if (results.size() == 1) return "the only exact sampler for this model";
   const RaceResult& next = results[results.size() - 2];
-  char text[200];
+  char text[240];
+  if (winner.tempered) {
+    std::snprintf(
+        text, sizeof text,
+        "tempered, because %s and %s along a ladder of %d temperatures has %.3g times the "
+        "effective sample size per second of plain %s",
+        modes.c_str(), winner.sampler.c_str(), won.replicas,
+        won.ess_per_second() / next.ess_per_second(), next.contender.sampler.c_str());
+    return text;
+  }
   std::snprintf(text, sizeof text,
                 "best of %zu exact samplers in a race of %.2g s, with %.2f times the effective "
                 "sample size per second of %s",
@@ -225,7 +348,29 @@ std::string Choice::reason() const {
   return text;
 }
 
-Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds) {
+namespace {
+
+// Races the winner along a ladder, too, where plain chains seem to miss modes. It wins if its
+// chains agree better and are worth more.
+void consider_tempering(const Target& target, RacePlan plan, double seconds, Choice& choice) {
+  const RaceResult plain = choice.results.back();
+  choice.modes = sign_of_modes(target, choice.results, choice.results.size() - 1);
+  if (choice.modes.empty()) return;
+  plan.seconds = seconds / 2;
+  plan.warmup_seconds = seconds / 4;
+  const auto tempered = race_tempered(target, choice.results, plan);
+  if (!tempered) return;
+  const bool right = !misses_exact_means(target, *tempered) && tempered->round_trips > 0 &&
+                     tempered->rhat() < std::max(kDisagree, plain.rhat());
+  const bool better =
+      tempered->ess_per_second() > plain.ess_per_second() || misses_exact_means(target, plain);
+  choice.results.insert(choice.results.end() - (right && better ? 0 : 1), *tempered);
+}
+
+}  // namespace
+
+Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds,
+                      const TemperingChoice& tempering) {
   const auto start = Clock::now();
   std::vector<Contender> field = candidates(target);
   if (field.empty()) {
@@ -238,7 +383,8 @@ Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds)
                          kLongestRace);
   }
   RacePlan race_plan;
-  race_plan.chains = std::clamp(plan.chains, 4, 16);
+  race_plan.chains = std::clamp(plan.chains, 8, 16);  // enough not to fall into one mode alike
+  race_plan.base = tempering.base;
   race_plan.seed = plan.seed;
   race_plan.threads = plan.threads;
   const double turns = std::max(1.0, std::ceil(std::log2(static_cast<double>(field.size()))));
@@ -265,6 +411,7 @@ Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds)
     if (racers.size() == 1) break;
   }
   choice.results.push_back(racers[0]->result());
+  if (tempering.allowed) consider_tempering(target, race_plan, seconds, choice);
   choice.winner = choice.results.back().contender;
   choice.seconds = since(start);
   return choice;

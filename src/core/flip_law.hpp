@@ -8,10 +8,10 @@
 
 namespace saltus {
 
-// The log-odds that the coordinate flips. `half_span` is half the distance of its levels, `upper`
-// says that it is at the upper one.
-inline SALTUS_BOTH double flip_logit(double half_span, bool upper, double score, double penalty) {
-  const double drift = half_span * score;
+// The log-odds that the coordinate flips. `pull` is the distance of its levels times the balancing
+// exponent (1/2 unless a sampler is told otherwise), `upper` says that it is at the upper one.
+inline SALTUS_BOTH double flip_logit(double pull, bool upper, double score, double penalty) {
+  const double drift = pull * score;
   return (upper ? -drift : drift) - penalty;
 }
 

@@ -63,6 +63,37 @@ void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) 
   }
 }
 
+// Divides by the root of the sum of squares, which is returned.
+double normalise(Rows<double> a) {
+  double squares = 0;
+  for (int i = 0; i < a.rows; ++i) {
+    for (int j = 0; j < a.cols; ++j) squares += a[i][j] * a[i][j];
+  }
+  const double norm = std::sqrt(squares);
+  if (norm == 0) return 0;
+  for (int i = 0; i < a.rows; ++i) {
+    for (int j = 0; j < a.cols; ++j) a[i][j] /= norm;
+  }
+  return norm;
+}
+
+// The largest modulus of an eigenvalue: log |a^(2m)| - log |a^m| goes to m times its logarithm, and
+// squaring doubles m.
+double spectral_radius(RowBuffer<double> a) {
+  double log_norm = std::log(normalise(a.view())), radius = 0;
+  for (int doublings = 0; doublings < 40; ++doublings) {
+    RowBuffer<double> square(a.view().rows, a.view().cols);
+    multiply(a.view(), a.view(), square.view());
+    a = std::move(square);
+    const double log_ratio = std::log(normalise(a.view()));  // of a^(2m) to the square of |a^m|
+    const double last = radius;
+    radius = std::exp(std::ldexp(log_norm + log_ratio, -doublings));
+    log_norm = 2 * log_norm + log_ratio;
+    if (!(std::abs(radius - last) > 1e-15)) break;
+  }
+  return radius;
+}
+
 // Every state with weight can be reached from the first such state (or, backwards, leads to it).
 bool all_reached(Rows<const double> t, std::span<const double> pi, bool backwards) {
   const std::size_t n = pi.size();
@@ -189,6 +220,28 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
   result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
   if (!result.stationary.empty()) result.l1 = l1(result.stationary, pi);
   return result;
+}
+
+double second_eigenvalue(const Sampler& sampler, const StateTable& table) {
+  const Enumerable& exact = matrices_of(sampler);
+  const int n = row(table.size()), phases = exact.phases(table.domain());
+  const RowBuffer<double> one(n, n);
+  RowBuffer<double> all(n, n);
+  std::vector<double> acceptance(table.size());
+  for (int i = 0; i < n; ++i) all.view()[i][i] = 1;
+  for (int phase = 0; phase < phases; ++phase) {
+    exact.transition_matrix(table, {1, static_cast<std::uint64_t>(phase)}, one.view(), acceptance);
+    RowBuffer<double> product(n, n);
+    multiply(all.view(), one.view(), product.view());
+    all = std::move(product);
+  }
+  // Without the eigenvalue 1 and its stationary law.
+  const std::vector<double> law = stationary_law(all.view());
+  if (law.empty()) return 1;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) all.view()[i][j] -= law[static_cast<std::size_t>(j)];
+  }
+  return std::pow(spectral_radius(std::move(all)), 1.0 / phases);
 }
 
 StepCheck check_steps(const Sampler& sampler, const Target& target, const StateTable& table,

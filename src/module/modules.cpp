@@ -1,8 +1,9 @@
-// The parts of saltus that need other libraries, CUDA and libtorch, and are therefore modules,
+// The parts of saltus that need other libraries, CUDA, libtorch and MPI, and are therefore modules,
 // loaded on first use: saltus_NAME.so, looked for at SALTUS_NAME_MODULE (environment), beside the
 // program, and in ../lib/saltus from there.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
+#include "saltus/mpi/module.hpp"
 #include "saltus/torch/module.hpp"
 #include "saltus/version.hpp"
 
@@ -20,6 +22,9 @@
 #endif
 #ifndef SALTUS_HAVE_TORCH
 #define SALTUS_HAVE_TORCH 0
+#endif
+#ifndef SALTUS_HAVE_MPI
+#define SALTUS_HAVE_MPI 0
 #endif
 
 namespace saltus {
@@ -116,6 +121,20 @@ Part<TorchModule>& torch_part() {
   return torch;
 }
 
+Part<MpiModule>& mpi_part() {
+  static Part<MpiModule> mpi(
+      {"mpi", "SALTUS_MPI_MODULE", "MPI", SALTUS_HAVE_MPI, "install libopenmpi-dev"});
+  return mpi;
+}
+
+// The first of some variables of the environment that is a number; -1: none.
+int number_in_environment(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* text = std::getenv(name); text && *text) return std::max(0, std::atoi(text));
+  }
+  return -1;
+}
+
 }  // namespace
 
 const CudaModule& cuda_module(const std::string& wanted_by) {
@@ -140,6 +159,24 @@ const TorchModule& torch_module(const std::string& wanted_by) {
 
 void register_torch_module(const TorchModule& module) {
   torch_part().set(module);
+}
+
+// Open MPI and MPICH name both numbers; Slurm names its own, and PMIx that it serves MPI.
+Launched launched_processes() {
+  const bool slurm = std::getenv("PMIX_RANK") != nullptr;
+  const int rank = number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"});
+  int size = number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
+  if (size < 0 && slurm) size = number_in_environment({"SLURM_NTASKS"});
+  if (rank < 0 || size < 1) return {};
+  return {rank, size};
+}
+
+const MpiModule& mpi_module(const std::string& wanted_by) {
+  return mpi_part().get(wanted_by);
+}
+
+void register_mpi_module(const MpiModule& module) {
+  mpi_part().set(module);
 }
 
 }  // namespace saltus

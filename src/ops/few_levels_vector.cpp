@@ -17,8 +17,8 @@ using LevelLogQ = LogQ<3>;
 struct Lanes {
   Int x, inside;
   Float slope, penalty;     // ordered
-  Float score[kFewLevels];  // categorical: by level
-  Float here;               // categorical: score of the current level
+  Float score[kFewLevels];  // categorical: by level, times the law's pull
+  Float here;               // categorical: that of the current level
 };
 
 inline Int to_int(Half h) {
@@ -32,7 +32,7 @@ inline Lanes load_lanes(const LevelsLaw& law, int at, int left, const Symbol* x,
   l.inside = lanes_from_zero() < left;
   l.penalty = law.uniform ? splat(*law.penalty) : load<Float>(law.penalty + at);
   if (law.domain->kind() == Domain::Kind::ordered) {
-    l.slope = l.inside ? load<Float>(score + at) * law.half_spacing : Float{};
+    l.slope = l.inside ? load<Float>(score + at) * law.pull : Float{};
     return l;
   }
   const int levels = law.domain->uniform_levels(), lanes = left < kWidth ? left : kWidth;
@@ -42,7 +42,7 @@ inline Lanes load_lanes(const LevelsLaw& law, int at, int left, const Symbol* x,
     for (int k = 0; k < levels; ++k) by_level[k][j] = row[j * levels + k];
   }
   for (int k = 0; k < levels; ++k) {
-    l.score[k] = load<Float>(by_level[k]);
+    l.score[k] = load<Float>(by_level[k]) * law.pull;
     l.here = l.x == k ? l.score[k] : l.here;
   }
   return l;
@@ -59,7 +59,7 @@ inline Candidate candidate(const LevelsLaw& law, const Lanes& l, int c) {
   const Int level = l.x + step;
   const Int valid = (step != 0) & (level >= 0) & (level < law.domain->uniform_levels()) & l.inside;
   if (law.domain->kind() == Domain::Kind::categorical) {
-    return {level, valid, (l.score[c] - l.here) * 0.5f - l.penalty};
+    return {level, valid, l.score[c] - l.here - l.penalty};
   }
   const Float d = __builtin_convertvector(step, Float);
   return {level, valid, l.slope * d - l.penalty * d * d};

@@ -18,7 +18,7 @@ inline void write_logits(const LevelsLaw& law, int i, int x, const float* score,
   const float penalty = law.penalty[law.uniform ? 0 : i];
   const int count = range.last - range.first + 1;
   if (law.domain->kind() == Domain::Kind::ordered) {
-    const float slope = law.half_spacing * score[i];
+    const float slope = law.pull * score[i];
     for (int c = 0; c < count; ++c) {
       const float step = static_cast<float>(range.first + c - x);
       logit[c] = slope * step - penalty * step * step;
@@ -26,8 +26,8 @@ inline void write_logits(const LevelsLaw& law, int i, int x, const float* score,
     logit[x - range.first] = 0.0f;  // also when the penalty is infinite
   } else {
     const float* of_level = score + law.domain->score_begin(i);
-    const float here = of_level[x];
-    for (int c = 0; c < count; ++c) logit[c] = (of_level[c] - here) * 0.5f - penalty;
+    const float here = of_level[x], pull = law.pull;
+    for (int c = 0; c < count; ++c) logit[c] = (of_level[c] - here) * pull - penalty;
     logit[x] = 0.0f;  // categorical candidates are all levels
   }
   for (int c = count; c < padded; ++c) logit[c] = kMinusInfinity;
@@ -104,11 +104,11 @@ inline float logit_of(const LevelsLaw& law, int i, int x, const float* score, in
   const float step = static_cast<float>(k - x);
   if (k == x) return 0.0f;
   if (law.domain->kind() == Domain::Kind::ordered) {
-    const float slope = law.half_spacing * score[i];
+    const float slope = law.pull * score[i];
     return slope * step - penalty * step * step;
   }
   const float* of_level = score + law.domain->score_begin(i);
-  return (of_level[k] - of_level[x]) * 0.5f - penalty;
+  return (of_level[k] - of_level[x]) * law.pull - penalty;
 }
 
 // One coordinate's proposal: weights exp(logit - top) of the other levels in `room`, their sums by

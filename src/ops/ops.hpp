@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "ops/gibbs/spins.hpp"
 #include "saltus/core/domain.hpp"
 #include "saltus/core/philox.hpp"
 #include "saltus/core/rows.hpp"
@@ -20,20 +21,22 @@ namespace saltus::ops {
 
 // The discrete Langevin proposal for two-level coordinates. Flip logit of coordinate i at level
 // x_i:
-//   l_i = -/+ half_span * score_i - penalty_i   (minus when x_i = 1, plus when x_i = 0),
-// half_span = (v_1 - v_0)/2 for level values v, penalty_i = distance^2 / (2 alpha p_i).
+//   l_i = -/+ pull * score_i - penalty_i   (minus when x_i = 1, plus when x_i = 0),
+// pull = gamma (v_1 - v_0) for level values v and the balancing exponent gamma, penalty_i =
+// distance^2 / (2 alpha p_i).
 struct TwoLevelLaw {
-  float half_span = 0.5f;
+  float pull = 0.5f;
   const float* penalty = nullptr;  // one for all coordinates, or one each, padded like a row
   bool uniform = true;
 };
 
 // The same for coordinates with any number of levels: logit of level k at level x,
-//   ordered:      half_spacing * score_i * (k - x) - penalty_i * (k - x)^2,  |k - x| <= window,
-//   categorical:  (score_ik - score_ix) / 2 - penalty_i * [k != x].
+//   ordered:      pull * score_i * (k - x) - penalty_i * (k - x)^2,  |k - x| <= window,
+//   categorical:  pull * (score_ik - score_ix) - penalty_i * [k != x],
+// pull = gamma times the distance of neighbouring levels (categorical: gamma).
 struct LevelsLaw {
   const Domain* domain = nullptr;
-  float half_spacing = 0.5f;
+  float pull = 0.5f;
   const float* penalty = nullptr;
   bool uniform = true;
   int window = 0;  // 0: all levels
@@ -158,6 +161,11 @@ struct Ops {
   // return, but for rounding. Returns how many changed.
   uint32_t (*gibbs_dense)(const DenseGibbs&, Symbol* x, float* score, const int32_t* order,
                           int count, const Stream&, uint32_t first_word);
+  // Heat-bath updates of 64 chains of spins, one byte each (gibbs/spins.hpp); chain c of them is
+  // that of the stream with c added. Adds to gain[c] what its log p gained, in units of twice the
+  // coupling's.
+  void (*gibbs_spins)(const SpinGraph&, const SpinOdds&, int8_t* spins, const int32_t* order,
+                      int count, const Stream&, int32_t* gain);
   // One hidden unit over n rows of data, with room up to the next multiple of 16, where everything
   // must be finite: z becomes t = tanh(z + bias), and weight * t is added to sum.
   void (*tanh_unit)(int n, float bias, float weight, float* z, float* sum);

@@ -11,8 +11,7 @@ namespace saltus::ops::scalar {
 namespace {
 
 double logit_of(const TwoLevelLaw& law, int i, Symbol x, float score) {
-  return flip_logit(double{law.half_span}, x, double{score},
-                    double{law.penalty[law.uniform ? 0 : i]});
+  return flip_logit(double{law.pull}, x, double{score}, double{law.penalty[law.uniform ? 0 : i]});
 }
 
 }  // namespace
@@ -47,10 +46,10 @@ double logit(const LevelsLaw& law, int i, int x, const float* score, int k) {
   const double step = k - x;
   if (k == x) return 0;
   if (law.domain->kind() == Domain::Kind::ordered) {
-    return double{law.half_spacing} * double{score[i]} * step - penalty * step * step;
+    return double{law.pull} * double{score[i]} * step - penalty * step * step;
   }
   const float* of_level = score + law.domain->score_begin(i);
-  return (double{of_level[k]} - double{of_level[x]}) / 2 - penalty;
+  return (double{of_level[k]} - double{of_level[x]}) * double{law.pull} - penalty;
 }
 
 // log of the sum over the coordinate's candidate levels of exp(logit).

@@ -14,7 +14,7 @@ namespace {
 using FlipLogQ = LogQ<15>;
 
 inline Float flip_logit(const TwoLevelLaw& law, Int x, Float score, Float penalty) {
-  const Float drift = score * law.half_span;
+  const Float drift = score * law.pull;
   return (Float)((Int)drift ^ (x << 31)) - penalty;  // the sign of the drift is that of 1 - 2x
 }
 

@@ -128,19 +128,23 @@ void BatchMeans::merge(const Recorder& other) {
 }
 
 void BatchMeans::save(ByteWriter& out) const {
+  out.begin_units();
   for (const Chain& c : chains_) {
     out.put(c.draws, c.length, c.in_batch, c.batches);
     out.put_array(std::span<const double>(c.sums));
     out.put_array(std::span<const double>(c.squares));
+    out.end_unit();
   }
+  out.end_units();
 }
 
 void BatchMeans::restore(ByteReader& in) {
+  ByteReader chains = in.units(chains_.size());
   for (Chain& c : chains_) {
-    in.get(c.draws, c.length, c.in_batch, c.batches);
+    chains.get(c.draws, c.length, c.in_batch, c.batches);
     if (c.batches >= 2 * kBatches || c.length == 0) throw DataError("the batches do not fit");
-    in.get_array(std::span<double>(c.sums));
-    in.get_array(std::span<double>(c.squares));
+    chains.get_array(std::span<double>(c.sums));
+    chains.get_array(std::span<double>(c.squares));
   }
 }
 

@@ -76,6 +76,8 @@ std::uint64_t DrawingRun::round_length(std::uint64_t left, std::uint64_t unit) {
   for (const Recorder* r : recorders_) bytes += r->bytes_per_draw();
   length = std::min<std::uint64_t>(length, std::max<std::uint64_t>(1, kRoundBytes / bytes) * unit);
   round_steps_ = std::min(left, std::max<std::uint64_t>(1, length / unit) * unit);
+  // All members of a team make the same rounds.
+  if (plan_.team) round_steps_ = plan_.team->share_value(round_steps_);
   return round_steps_;
 }
 
@@ -107,7 +109,16 @@ Evaluations DrawingRun::all_evaluations() const {
   e.logp += evaluations_before_.logp;
   e.gradient += evaluations_before_.gradient;
   e.local += evaluations_before_.local;
-  return e;
+  if (!plan_.team) return e;
+  Evaluations all;
+  const std::vector<double> of_members = plan_.team->gather(std::vector{
+      static_cast<double>(e.logp), static_cast<double>(e.gradient), static_cast<double>(e.local)});
+  for (std::size_t k = 0; k < of_members.size(); k += 3) {
+    all.logp += static_cast<std::uint64_t>(of_members[k]);
+    all.gradient += static_cast<std::uint64_t>(of_members[k + 1]);
+    all.local += static_cast<std::uint64_t>(of_members[k + 2]);
+  }
+  return all;
 }
 
 RunStatistics DrawingRun::statistics() const {
@@ -138,14 +149,21 @@ RunStatistics DrawingRun::statistics() const {
 }
 
 void DrawingRun::save_totals(ByteWriter& out) const {
-  out.put_array(std::span<const ChainTotals>(totals_));
+  out.begin_units();
+  for (const ChainTotals& t : totals_) {
+    out.put(t);
+    out.end_unit();
+  }
+  out.end_units();
   out.put(all_evaluations(), seconds_, seconds_of_draws_);
   for (const Recorder* r : recorders_) r->save(out);
 }
 
 void DrawingRun::restore_totals(ByteReader& in) {
-  in.get_array(std::span<ChainTotals>(totals_));
+  ByteReader chains = in.units(totals_.size());
+  for (ChainTotals& t : totals_) chains.get(t);
   in.get(evaluations_before_, seconds_, seconds_of_draws_);
+  if (plan_.team && !plan_.team->leads()) evaluations_before_ = {};
   for (Recorder* r : recorders_) r->restore(in);
 }
 

@@ -72,6 +72,11 @@ void Ensemble::anneal_tile(Storage& storage, ThreadWorkspace& thread, const Samp
       for (std::size_t r = 0; r < info.size(); ++r) {
         out.acceptance[tile.first_slot + r] += info[r].acceptance;
       }
+      if (schedule.observer) {
+        const auto before =
+            static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(schedule.steps_per_beta);
+        schedule.observer->after_step(tile, info, before + static_cast<std::uint64_t>(s));
+      }
     }
   }
 }
@@ -84,7 +89,7 @@ void Ensemble::anneal(const Sampler& sampler, const Schedule& schedule, const An
     }
     g.law.beta = schedule.betas.back();
     g.cache_owner.clear();
-    if (on_device(g) && g.device->serves(sampler)) {
+    if (!schedule.observer && on_device(g) && g.device->serves(sampler)) {
       if (!g.device_ready) evaluate_on_device(g);
       g.states_here = false;
       g.accumulates_rounding = false;

@@ -144,21 +144,25 @@ void Moments::merge(const Recorder& other) {
 }
 
 void Moments::save(ByteWriter& out) const {
+  out.begin_units();
   for (const Chain& c : chains_) {
     out.put(c.draws, c.batch_draws, c.batches);
     for (auto* v :
          {&c.total, &c.total_square, &c.batch, &c.batch_square_sum, &c.half, &c.half_square}) {
       out.put_array(std::span<const double>(*v));
     }
+    out.end_unit();
   }
+  out.end_units();
 }
 
 void Moments::restore(ByteReader& in) {
+  ByteReader chains = in.units(chains_.size());
   for (Chain& c : chains_) {
-    in.get(c.draws, c.batch_draws, c.batches);
+    chains.get(c.draws, c.batch_draws, c.batches);
     for (auto* v :
          {&c.total, &c.total_square, &c.batch, &c.batch_square_sum, &c.half, &c.half_square}) {
-      in.get_array(std::span<double>(*v));
+      chains.get_array(std::span<double>(*v));
     }
   }
 }

@@ -72,6 +72,18 @@ CompareResult compare(const CompareRequest& request, const RaceProgress& progres
     result.results.clear();
     return result;
   }
+  if (const Verdict plain = judge(result.results); plain.best >= 0) {
+    result.modes = sign_of_modes(target, result.results, static_cast<std::size_t>(plain.best));
+  }
+  if (!result.modes.empty()) {
+    if (auto tempered = race_tempered(target, result.results, request.plan, told)) {
+      result.results.push_back(std::move(*tempered));
+    }
+  }
+  if (!result.complete) {
+    result.results.clear();
+    return result;
+  }
   add_exact_answers(result, target, request.plan.threads);
   result.per_second = judge(result.results);
   result.per_evaluation = judge(result.results, &RaceResult::ess_per_evaluation);

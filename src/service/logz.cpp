@@ -18,6 +18,9 @@ namespace {
 // An estimate that rests on fewer chains than this, and on less than half of them, has no
 // trustworthy standard error.
 constexpr double kFewChains = 10;
+// Between the estimate by tempering and the interval of annealing. A standard error over four
+// ensembles is rough.
+constexpr double kManyErrors = 4;
 
 Independent base_of(const LogzRequest& request) {
   const Domain& domain = request.target->domain();
@@ -55,11 +58,46 @@ std::string description_of(const LogzRequest& request, const Independent& base) 
   d["seed"] = plan.seed;
   d["reverse"] = request.plan.reverse;
   d["warmup"] = request.plan.warmup;
+  if (!request.annealing) d["annealing"] = false;
+  if (const auto& t = request.tempering) {
+    Checksum ladder;
+    for (const double beta : t->betas) ladder.add(std::bit_cast<std::uint64_t>(beta));
+    d["tempering"] = {t->replicas,   ladder.value(), t->steps,    t->run.chains,
+                      t->run.warmup, t->run.draws,   t->run.seed, t->run.tile};
+  }
   return d.dump();
 }
 
-void restore(AisRun& run, const std::string& file, const std::string& description) {
-  const Checkpoint checkpoint = read_checkpoint(file);
+// What makes the estimates that were asked for, one after the other.
+struct Work {
+  std::unique_ptr<AisRun> annealing;
+  std::unique_ptr<ParallelTempering> tempering;
+
+  void save(ByteWriter& out) const {
+    if (annealing) annealing->save(out);
+    if (tempering) tempering->save(out);
+  }
+  void restore(ByteReader& in) const {
+    if (annealing) annealing->restore(in);
+    if (tempering) tempering->restore(in);
+  }
+  // True when all is done.
+  bool go(const LogzProgress& proceed) const {
+    const auto of_annealing = [&](const AisStatus& s) {
+      return proceed({static_cast<LogzStatus::Stage>(s.stage), s.done});
+    };
+    const auto of_tempering = [&](const RunStatus& s) {
+      return proceed({LogzStatus::Stage::tempering,
+                      static_cast<double>(s.step) / static_cast<double>(s.steps)});
+    };
+    return (!annealing || annealing->go(of_annealing)) &&
+           (!tempering || tempering->go(of_tempering));
+  }
+};
+
+// What a checkpoint holds of the estimate that the description is of.
+std::vector<std::byte> saved_state(const std::string& file, const std::string& description) {
+  Checkpoint checkpoint = read_checkpoint(file);
   if (checkpoint.description != description) {
     const auto then = nlohmann::json::parse(checkpoint.description, nullptr, false);
     const auto now = nlohmann::json::parse(description)["files"];
@@ -71,38 +109,95 @@ void restore(AisRun& run, const std::string& file, const std::string& descriptio
     throw UsageError(file + " holds an estimate with other options, of another model, or by " +
                      "another version");
   }
-  ByteReader in(checkpoint.state);
+  return std::move(checkpoint.state);
+}
+
+void restore(const Work& work, ByteReader in, const std::string& file) {
   try {
-    run.restore(in);
+    work.restore(in);
   } catch (const DataError& e) {
     throw DataError(file + ": the checkpoint does not fit (" + e.what() + ")");
   }
 }
 
-// True when the estimate is complete; otherwise it is saved, where a file is named.
-bool estimate(AisRun& run, const LogzRequest& request, const std::string& description,
-              const LogzProgress& progress) {
+// The estimates of a request, and this process's share of their chains: all, without a team.
+struct Shared {
+  const Tempered& path;
+  const LogzRequest& request;
+  Membership member;
+  AisPlan plan;  // of this process
+  bool leads = true, idle = false;
+
+  Shared(const Tempered& p, const LogzRequest& r) : path(p), request(r), plan(r.plan) {
+    if (!r.team) return;
+    leads = r.team->leads();
+    idle = !leads && r.tempering;
+    if (r.tempering) return;
+    AnnealingPlan& mine = plan.annealing;
+    member = join_team(*r.team, chain_ranges(p, mine.chains, mine.tile, r.team->size()));
+    idle = !member.team;
+    mine.chains = member.range.chains;
+    mine.first_chain += member.range.first_chain;
+    mine.reduction = mine.team = member.team.get();
+  }
+
+  std::unique_ptr<Sampler> sampler() const {
+    return make_sampler(request.sampler, path, request.settings);
+  }
+  Work work(const AisPlan& of) const {
+    Work work;
+    if (request.annealing) work.annealing = std::make_unique<AisRun>(path, sampler(), of);
+    if (const auto& t = request.tempering) {
+      work.tempering = std::make_unique<ParallelTempering>(
+          *request.target, std::make_shared<Independent>(path.base()), sampler(), t->run, *t);
+    }
+    return work;
+  }
+};
+
+// Goes on to the end, or until it is stopped; then it is saved, where a file is named. Returns the
+// whole work, for the leader, if it is complete.
+std::optional<Work> estimate(const Shared& shared, const LogzProgress& progress) {
+  if (shared.idle) return std::nullopt;
+  const LogzRequest& request = shared.request;
+  Team* const team = shared.member.team.get();
+  const std::string description = description_of(request, shared.path.base());
+  Work work = shared.work(shared.plan);
+  if (!request.resume.empty()) {
+    std::vector<std::byte> state;
+    if (shared.leads) state = saved_state(request.resume, description);
+    if (team) state = team->share(state);
+    const auto all = static_cast<std::size_t>(team ? request.plan.annealing.chains : 0);
+    restore(work, ByteReader(state, shared.member.range.first_chain, all), request.resume);
+  } else if (work.tempering) {
+    work.tempering->start();
+  }
+  const SavePart save_part = [&](ByteWriter& out) { work.save(out); };
   const std::string& file = request.checkpoint.empty() ? request.resume : request.checkpoint;
-  if (!request.resume.empty()) restore(run, request.resume, description);
   std::function<void()> save;
-  if (!file.empty()) {
-    save = [&] {
-      ByteWriter out;
-      run.save(out);
-      write_checkpoint(file, description, out.bytes());
-    };
+  if (!file.empty() && shared.leads) {
+    save = [&] { write_checkpoint(file, description, saved_by_all(team, save_part)); };
   }
   Pacer pacer(request.checkpoint_every, request.time_limit, save);
-  const bool complete = run.go([&](const AisStatus& status) {
-    const bool wanted = !progress || progress(status);
-    return pacer.next() && wanted;
+  const bool complete = work.go([&](const LogzStatus& status) {
+    const auto leader_says = [&] {
+      const bool wanted = !progress || progress(status);
+      return pacer.next() && wanted;
+    };
+    return agree(team, leader_says, save_part);
   });
-  if (save) save();
-  return complete;
+  const std::vector<std::byte> state = saved_together(team, save_part);
+  if (!shared.leads) return std::nullopt;
+  if (team) {
+    work = shared.work(request.plan);
+    restore(work, ByteReader(state), "what the processes computed");
+  }
+  if (!file.empty()) write_checkpoint(file, description, state);
+  if (!complete) return std::nullopt;
+  return work;
 }
 
-std::vector<std::string> warnings_of(const AisResult& r) {
-  std::vector<std::string> list;
+void add_annealing_warnings(const AisResult& r, std::vector<std::string>& list) {
   const auto check = [&](const char* name, const AisEstimate& e) {
     const auto chains = static_cast<double>(e.log_weights.size());
     if (e.ess >= kFewChains || e.ess >= chains / 2) return;
@@ -112,7 +207,7 @@ std::vector<std::string> warnings_of(const AisResult& r) {
                     name, e.ess, chains));
   };
   check("forward", r.forward);
-  if (!r.reverse) return list;
+  if (!r.reverse) return;
   check("reverse", *r.reverse);
   if (r.low() > r.high()) {
     list.push_back(fmt::format(
@@ -122,10 +217,35 @@ std::vector<std::string> warnings_of(const AisResult& r) {
         "confidence",
         log_z_floor(r.forward.log_z)));
   }
+}
+
+std::vector<std::string> warnings_of(const LogzResult& r) {
+  std::vector<std::string> list;
+  if (r.estimate) add_annealing_warnings(*r.estimate, list);
+  if (!r.tempering) return list;
+  for (std::string w : tempering_warnings(*r.tempering)) {
+    w.pop_back();  // the full stop
+    list.push_back(std::move(w));
+  }
+  const double z = r.tempering->log_z, reach = kManyErrors * r.tempering->log_z_error;
+  if (r.estimate && (z + reach < r.estimate->low() || z - reach > r.estimate->high())) {
+    list.push_back(
+        fmt::format("the methods disagree: annealing puts log Z between {:.5g} and {:.5g}, "
+                    "tempering at {:.5g}. One of them has missed a part of the model",
+                    r.estimate->low(), r.estimate->high(), z));
+  }
   return list;
 }
 
 }  // namespace
+
+double LogzResult::low() const {
+  return estimate ? estimate->low() : tempering->log_z - 2 * tempering->log_z_error;
+}
+
+double LogzResult::high() const {
+  return estimate ? estimate->high() : tempering->log_z + 2 * tempering->log_z_error;
+}
 
 LogzRequest::LogzRequest(std::shared_ptr<const Target> of) : LogzRequest() {
   target = std::move(of);
@@ -140,25 +260,34 @@ LogzRequest::LogzRequest(Model model) : LogzRequest() {
 
 LogzResult logz(const LogzRequest& request, const LogzProgress& progress) {
   if (!request.target) throw UsageError("there is no target whose log Z to estimate");
+  if (!request.annealing && !request.tempering) {
+    throw UsageError("log Z is estimated by annealing, by tempering or by both, but none is given");
+  }
   const Tempered path(*request.target, base_of(request));
-  auto sampler = make_sampler(request.sampler, path, request.settings);
+  const Shared shared(path, request);
   const int threads = request.plan.annealing.threads;
   LogzResult result;
-  result.tuned = sampler->tunable() != nullptr;
   try {
     if (request.test) result.mean_logp = mean_logp(*request.target, request.test, threads);
   } catch (const DataError& e) {
     throw DataError(request.test_name + ": " + e.what());
   }
-  AisRun run(path, std::move(sampler), request.plan);
-  if (!estimate(run, request, description_of(request, path.base()), progress)) return result;
-  result.estimate = run.result();
-  result.warnings = warnings_of(*result.estimate);
+  if (request.annealing) result.tuned = shared.sampler()->tunable() != nullptr;
+  const std::optional<Work> work = estimate(shared, progress);
+  if (!work) return result;
+  result.complete = true;
+  if (work->annealing) result.estimate = work->annealing->result();
+  if (work->tempering) {
+    result.tempering = work->tempering->report();
+    result.tempering_seconds = work->tempering->statistics().seconds;
+  }
+  result.warnings = warnings_of(result);
   if (const auto answer = affordable_exact_answer(*request.target, threads)) {
     result.exact = answer->log_z;
   }
   if (result.mean_logp) {
-    result.log_likelihood = log_likelihood(*result.mean_logp, *result.estimate);
+    result.log_likelihood =
+        LikelihoodInterval{*result.mean_logp - result.high(), *result.mean_logp - result.low()};
   }
   return result;
 }

@@ -15,6 +15,8 @@ std::string describe_sample(const SampleRequest& request);
 
 // What speaks against the draws, a sentence each.
 std::vector<std::string> sample_warnings(const SampleResult& result);
+// What speaks against the ladder of a tempered run.
+std::vector<std::string> tempering_warnings(const TemperingReport& report);
 
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;

@@ -11,6 +11,7 @@
 #include "saltus/run/moments.hpp"
 #include "saltus/version.hpp"
 #include "service/parts.hpp"
+#include "temper/tempering_json.hpp"
 
 namespace saltus {
 namespace {
@@ -20,6 +21,18 @@ namespace fs = std::filesystem;
 // Diagnostics of more numbers than this would take longer than many a run.
 constexpr double kWatchedDraws = 5e8;
 constexpr int kMostWatched = 10000;
+// Members of a team meet between rounds: less often than threads of one process.
+constexpr double kTeamRoundSeconds = 0.2;
+
+void put_text(ByteWriter& out, const std::string& text) {
+  out.put_array(std::span<const char>(text));
+}
+
+std::string get_text(ByteReader& in) {
+  std::string text(in.next_array_length(1), ' ');
+  in.get_array(std::span<char>(text));
+  return text;
+}
 
 // `count` coordinates, evenly spread.
 std::vector<int> spread_coordinates(int dim, int count) {
@@ -75,8 +88,7 @@ Independent base_of(const TemperingRequest& tempering, const SampleRequest& requ
                      target.name() + " are unbounded");
   }
   if (!tempering.probabilities.empty()) {
-    return domain.two_level() ? Independent::bernoulli(domain, tempering.probabilities)
-                              : Independent::of_levels(domain, tempering.probabilities);
+    return Independent::with_probabilities(domain, tempering.probabilities);
   }
   if (tempering.base == "model" && !request.model_base) {
     throw UsageError("the model " + target.name() + " has no base of its own");
@@ -110,53 +122,119 @@ SampleRequest::SampleRequest(Model model) : SampleRequest() {
 
 SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
   if (!request_.target) throw UsageError("there is no target to draw from");
-  const Target& target = *request_.target;
   if (request_.checkpoint.empty()) request_.checkpoint = request_.resume;
-  if (request_.sampler == "auto" && !request_.own_sampler) {
-    if (!request_.settings.empty()) {
-      throw UsageError("a sampler that is chosen by a race takes no settings: name a sampler");
-    }
-    choice_ = choose_sampler(target, request_.plan);
-    request_.sampler = choice_->winner.sampler;
-    request_.settings = choice_->winner.settings;
+  if (request_.sampler == "auto" && !request_.own_sampler) choose();
+  sampler_ = request_.own_sampler;
+  if (!sampler_) sampler_ = make_sampler(request_.sampler, *request_.target, request_.settings);
+  if (request_.tempering && request_.start) {
+    throw UsageError("tempered chains start from draws of the base");
   }
-  std::shared_ptr<const Sampler> sampler = request_.own_sampler;
-  if (!sampler) sampler = make_sampler(request_.sampler, target, request_.settings);
-  make_run(std::move(sampler));
-  moments_ = std::make_unique<Moments>(target.domain(), request_.plan.chains, request_.plan.draws,
-                                       request_.keep == Keep::moments);
-  run_->add(*moments_);
+  if (request_.team) join_team();
+  if (!idle_) make_run();
 }
 
 SampleRun::~SampleRun() = default;
 
-void SampleRun::make_run(std::shared_ptr<const Sampler> sampler) {
-  const Target& target = *request_.target;
-  if (!request_.tempering) {
-    run_ = std::make_unique<Run>(target, std::move(sampler), request_.plan);
-    return;
+void SampleRun::choose() {
+  if (!request_.settings.empty()) {
+    throw UsageError("a sampler that is chosen by a race takes no settings: name a sampler");
   }
-  if (request_.start) throw UsageError("tempered chains start from draws of the base");
-  run_ = std::make_unique<ParallelTempering>(
-      target, std::make_shared<Independent>(base_of(*request_.tempering, request_)),
-      std::move(sampler), request_.plan, *request_.tempering);
+  ByteWriter winner;
+  if (!request_.team || request_.team->leads()) {
+    TemperingChoice tempering;
+    tempering.allowed = !request_.tempering && !request_.start && request_.resume.empty();
+    if (request_.model_base) {
+      tempering.base = std::make_shared<Independent>(*request_.model_base);
+    }
+    choice_ = choose_sampler(*request_.target, request_.plan, 0, tempering);
+    request_.sampler = choice_->winner.sampler;
+    request_.settings = choice_->winner.settings;
+    if (choice_->winner.tempered) request_.tempering.emplace();
+    winner.put(choice_->winner.tempered);
+    put_text(winner, request_.sampler);
+    for (const auto& [key, value] : request_.settings)
+      put_text(winner, key), put_text(winner, value);
+  }
+  if (!request_.team) return;
+  const std::vector<std::byte> bytes = request_.team->share(winner.bytes());
+  ByteReader in(bytes);
+  if (in.get<bool>() && !request_.tempering) request_.tempering.emplace();
+  request_.sampler = get_text(in);
+  while (!in.empty()) {
+    const std::string key = get_text(in);
+    request_.settings[key] = get_text(in);
+  }
+}
+
+// Chains that move together stay together.
+void SampleRun::join_team() {
+  const RunPlan& plan = request_.plan;
+  const std::vector<ChainRange> ranges =
+      chain_ranges(*request_.target, plan.chains, sampler_->interacting() ? plan.chains : plan.tile,
+                   request_.team->size());
+  Membership member = saltus::join_team(*request_.team, ranges);
+  part_ = request_.team->rank() + 1;
+  parts_ = static_cast<int>(ranges.size());
+  if (request_.keep_apart && !(request_.checkpoint + request_.resume).empty()) {
+    throw UsageError("draws that processes keep apart cannot be saved with a checkpoint");
+  }
+  team_ = std::move(member.team);
+  range_ = member.range;
+  idle_ = !team_;
+  if (idle_ || !team_->leads()) request_.checkpoint.clear();
+}
+
+// Of all chains, or of those that this process has in its team.
+void SampleRun::make_run() {
+  const Target& target = *request_.target;
+  RunPlan plan = request_.plan;
+  if (team_) {
+    plan.chains = range_.chains;
+    plan.first_chain += range_.first_chain;
+    plan.reduction = plan.team = team_.get();
+    plan.round_seconds = kTeamRoundSeconds;
+  }
+  if (request_.tempering) {
+    run_ = std::make_unique<ParallelTempering>(
+        target, std::make_shared<Independent>(base_of(*request_.tempering, request_)), sampler_,
+        plan, *request_.tempering);
+  } else {
+    run_ = std::make_unique<Run>(target, sampler_, plan);
+  }
+  moments_ = std::make_unique<Moments>(target.domain(), plan.chains, plan.draws,
+                                       request_.keep == Keep::moments || request_.keep_apart);
+  run_->add(*moments_);
 }
 
 void SampleRun::start() {
+  if (idle_) return;
   if (!request_.resume.empty()) return restore();
   if (auto* plain = dynamic_cast<Run*>(run_.get()); plain && request_.start) {
-    plain->start(request_.start);
+    Rows<const Symbol> mine = request_.start;
+    if (team_) {
+      mine.data += static_cast<std::ptrdiff_t>(range_.first_chain) * mine.stride;
+      mine.rows = range_.chains;
+    }
+    plain->start(mine);
   } else {
     run_->start();
   }
   keep_draws();  // not before the start is known to be possible
-  if (!request_.checkpoint.empty()) save();
+  const auto save_first = [this] {
+    if (!request_.checkpoint.empty()) save();
+    return true;
+  };
+  agree(team_.get(), save_first, [this](ByteWriter& out) { run_->save(out); });
 }
 
 void SampleRun::restore() {
   keep_draws();
-  const Checkpoint checkpoint = read_checkpoint(request_.resume);
-  ByteReader in(checkpoint.state);
+  std::vector<std::byte> state;
+  if (!team_ || team_->leads()) state = read_checkpoint(request_.resume).state;
+  if (team_) state = team_->share(state);
+  ByteReader in =
+      team_ ? ByteReader(state, range_.first_chain, static_cast<std::size_t>(request_.plan.chains))
+            : ByteReader(state);
   try {
     run_->restore(in);
   } catch (const DataError& e) {
@@ -174,6 +252,12 @@ DrawsInfo SampleRun::draws_info() const {
   info.first_value = domain.first_value();
   info.spacing = domain.spacing();
   info.exact = run_->chosen().exact();
+  info.first_chain = request_.plan.first_chain;
+  info.chains_of_run = request_.chains_of_run;
+  if (request_.keep_apart && team_ && parts_ > 1) {
+    info.first_chain += range_.first_chain;
+    if (info.chains_of_run == 0) info.chains_of_run = request_.plan.chains;
+  }
   info.attributes = request_.attributes;
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
@@ -184,10 +268,27 @@ DrawsInfo SampleRun::draws_info() const {
 // A continued run keeps the coordinates that it began with.
 void SampleRun::keep_draws() {
   if (request_.keep == Keep::moments) return;
-  const int dim = request_.target->domain().dim(), chains = request_.plan.chains;
-  if (request_.coordinates > 0 && request_.coordinates < dim) {
-    kept_ = spread_coordinates(dim, request_.coordinates);
+  const Domain& domain = request_.target->domain();
+  if (request_.coordinates > 0 && request_.coordinates < domain.dim()) {
+    kept_ = spread_coordinates(domain.dim(), request_.coordinates);
   }
+  const bool apart = team_ && request_.keep_apart;
+  if (team_ && !apart && !team_->leads()) {
+    transport_ = sending_recorder(*team_, domain, range_.chains, kept_);
+    return run_->add(*transport_);
+  }
+  keep_here(apart ? range_.chains : request_.plan.chains);
+  Recorder* keeper = spool_.get();
+  if (in_memory_) keeper = in_memory_.get();
+  if (team_ && !apart) {
+    transport_ = receiving_recorder(*team_, *keeper, domain, range_.chains, kept_);
+    keeper = transport_.get();
+  }
+  run_->add(*keeper);
+}
+
+void SampleRun::keep_here(int chains) {
+  const int dim = request_.target->domain().dim();
   if (request_.keep != Keep::disk) {
     if (request_.keep == Keep::arrays && request_.arrays.states.empty()) {
       throw UsageError("there is no array for the draws");
@@ -195,7 +296,7 @@ void SampleRun::keep_draws() {
     in_memory_ = std::make_shared<DrawArrays>(
         draws_info(), dim, chains, request_.plan.draws, kept_,
         request_.keep == Keep::arrays ? request_.arrays : CallerArrays{});
-    return run_->add(*in_memory_);
+    return;
   }
   fs::path path;
   if (!request_.checkpoint.empty()) path = draws_beside(request_.checkpoint);
@@ -204,28 +305,46 @@ void SampleRun::keep_draws() {
     copy_draws(draws_beside(request_.resume), path);
   }
   spool_ = std::make_shared<DrawSpool>(draws_info(), dim, chains, kept_, path);
-  run_->add(*spool_);
+}
+
+// Makes one run of those of the team, for the leader.
+void SampleRun::gather() {
+  const std::vector<std::byte> bytes =
+      saved_together(team_.get(), [this](ByteWriter& out) { run_->save(out); });
+  const bool leads = team_->leads();
+  team_.reset();
+  if (!leads) return;
+  make_run();
+  if (spool_ && !request_.keep_apart) run_->add(*spool_);
+  if (in_memory_ && !request_.keep_apart) run_->add(*in_memory_);
+  ByteReader in(bytes);
+  run_->restore(in);
 }
 
 bool SampleRun::go(const SampleProgress& progress) {
+  if (idle_) return true;
   std::function<void()> saving;
   if (!request_.checkpoint.empty()) saving = [this] { save(); };
   Pacer pacer(request_.checkpoint_every, request_.time_limit, std::move(saving));
   const bool complete = run_->go([&](const RunStatus& status) {
-    const bool wanted = !progress || progress(status);
-    return pacer.next() && wanted;
+    const auto leader_says = [&] {
+      const bool wanted = !progress || progress(status);
+      return pacer.next() && wanted;
+    };
+    return agree(team_.get(), leader_says, [this](ByteWriter& out) { run_->save(out); });
   });
+  if (team_) gather();
   if (!request_.checkpoint.empty()) save();
   return complete;
 }
 
 void SampleRun::save() {
-  ByteWriter out;
-  run_->save(out);
-  write_checkpoint(request_.checkpoint, describe_sample(request_), out.bytes());
+  write_checkpoint(request_.checkpoint, describe_sample(request_),
+                   saved_by_all(team_.get(), [this](ByteWriter& out) { run_->save(out); }));
 }
 
 void SampleRun::save_to(const std::string& checkpoint) {
+  if (team_) throw FileError("a run in several processes is saved between rounds alone", true);
   if (spool_) spool_->keep_at(draws_beside(checkpoint));
   request_.checkpoint = checkpoint;
   try {
@@ -240,6 +359,13 @@ std::shared_ptr<const Draws> SampleRun::draws() {
   const double step_size = run_->sampler().step_size().value_or(0);
   if (spool_) spool_->set_step_size(step_size);
   if (in_memory_) in_memory_->set_step_size(step_size);
+  const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get());
+  // All parts of a run would have to ask for the record at once.
+  if (tempering && !request_.plan.reduction && run_->draws_made() > 0) {
+    const std::string record = tempering_record(tempering->report());
+    if (spool_) spool_->set_attribute("tempering", record);
+    if (in_memory_) in_memory_->set_attribute("tempering", record);
+  }
   return spool_ ? std::shared_ptr<const Draws>(spool_) : in_memory_;
 }
 
@@ -283,7 +409,7 @@ SampleResult SampleRun::result() {
   if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
     r.tempering = tempering->report();
   }
-  r.draws = draws();
+  if (!(request_.keep_apart && request_.team)) r.draws = draws();
   if (r.draws) {
     const Draws& all = *r.draws;
     const int count = watched_count(all.dim(), request_.plan);

@@ -38,6 +38,7 @@ std::string describe_sample(const SampleRequest& r) {
   d["settings"] = r.settings;
   d["chains"] = r.plan.chains;
   d["first_chain"] = r.plan.first_chain;
+  d["chains_of_run"] = r.chains_of_run;
   d["warmup"] = r.plan.warmup;
   d["draws"] = r.plan.draws;
   d["thin"] = r.plan.thin;
@@ -66,6 +67,8 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.settings = d.at("settings").get<Settings>();
     r.plan.chains = static_cast<int>(d.integer(d.at("chains"), "chains", 1, 1'000'000'000));
     r.plan.first_chain = static_cast<std::uint32_t>(whole_number(d, "first_chain", 0, UINT32_MAX));
+    r.chains_of_run =
+        static_cast<int>(d.integer(d.at("chains_of_run"), "chains_of_run", 0, 1'000'000'000));
     r.plan.warmup = whole_number(d, "warmup", 0);
     r.plan.draws = whole_number(d, "draws", 1);
     r.plan.thin = whole_number(d, "thin", 1);

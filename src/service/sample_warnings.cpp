@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/number_text.hpp"
+#include "saltus/temper/ladder.hpp"
 #include "service/parts.hpp"
 
 namespace saltus {
@@ -38,48 +39,55 @@ std::size_t constant_coordinates(const SampleResult& r) {
                                                 [](const auto& s) { return s.sd == 0; }));
 }
 
-// What speaks against the ladder of a tempered run.
-void add_tempering_warnings(const TemperingReport& t, std::vector<std::string>& list) {
-  constexpr double kMostRejection = .95, kMostCorrelation = .95;
+}  // namespace
+
+std::vector<std::string> tempering_warnings(const TemperingReport& t) {
+  constexpr double kMostRejection = .95, kMostCorrelation = .95, kMostPerPair = 1.3, kErrors = 4;
   constexpr std::uint64_t kFewRestarts = 10;
+  if (!has_barrier(t.rejection)) {
+    return {"log p differs from that of the base by a constant alone: tempering is not needed."};
+  }
+  std::vector<std::string> list;
   if (t.round_trips == 0) {
     list.push_back(
         "no state has gone from the base to the model and back: the draws may miss modes. Take "
-        "more "
-        "warm-up and more draws.");
-  } else if (t.restarts < kFewRestarts) {
+        "more warm-up and more draws.");
+  }
+  if (t.restarts < kFewRestarts) {
     list.push_back(fmt::format(
         "states came from the base to the model {} times only: take more draws.", t.restarts));
   }
   const auto worst = std::ranges::max_element(t.rejection);
-  const auto pairs = static_cast<double>(t.rejection.size());
   if (*worst > kMostRejection) {
     const auto k = static_cast<std::size_t>(worst - t.rejection.begin());
     list.push_back(fmt::format(
         "exchanges between beta = {:.4g} and {:.4g} are rejected with probability {:.3f}: the "
         "ladder needs more replicas or more warm-up.",
         t.betas[k], t.betas[k + 1], *worst));
-  } else if (2 * t.barrier > 1.3 * pairs) {
+  }
+  if (2 * t.barrier > kMostPerPair * static_cast<double>(t.rejection.size())) {
     list.push_back(fmt::format("the ladder is short: {} replicas would exchange states best.",
                                t.recommended_replicas));
   }
-  if (t.log_z_forward - t.log_z_backward > 4 * t.log_z_error) {
+  if (t.log_z_forward - t.log_z_backward > kErrors * t.log_z_gap_error) {
     list.push_back(fmt::format(
         "the lower estimate of log Z, {:.5g}, is above the upper one, {:.5g}: the slots have not "
         "reached their laws.",
         t.log_z_forward, t.log_z_backward));
   }
+  std::string slow;
   for (std::size_t k = 1; k < t.betas.size(); ++k) {
     if (!(t.correlation[k] > kMostCorrelation)) continue;
-    list.push_back(fmt::format(
-        "steps hardly change log p at beta = {:.4g} (correlation {:.3f}): take more steps between "
-        "exchanges, or another sampler.",
-        t.betas[k], t.correlation[k]));
-    break;
+    slow += fmt::format("{}{:.4g}", slow.empty() ? "" : ", ", t.betas[k]);
   }
+  if (!slow.empty()) {
+    list.push_back(fmt::format(
+        "steps hardly change log p at beta = {} (correlation above {}): take more steps between "
+        "exchanges, or another sampler.",
+        slow, kMostCorrelation));
+  }
+  return list;
 }
-
-}  // namespace
 
 std::vector<std::string> sample_warnings(const SampleResult& r) {
   std::vector<std::string> list;
@@ -112,7 +120,10 @@ std::vector<std::string> sample_warnings(const SampleResult& r) {
                     "from more chains.",
                     worst));
   }
-  if (r.tempering && r.draws_made > 0) add_tempering_warnings(*r.tempering, list);
+  if (r.tempering && r.draws_made > 0) {
+    const std::vector<std::string> of_ladder = tempering_warnings(*r.tempering);
+    list.insert(list.end(), of_ladder.begin(), of_ladder.end());
+  }
   if (r.statistics.nonfinite > 0) {
     list.push_back(
         fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",

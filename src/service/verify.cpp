@@ -16,6 +16,7 @@ namespace {
 constexpr double kExact = 1e-12;          // rounding of sums over a few thousand states
 constexpr double kSmallestPValue = 1e-4;  // one false alarm in ten thousand verifications
 constexpr double kSteps = 2e6;
+constexpr std::size_t kEigenvalueStates = 512;  // about a second
 constexpr const char* kMatrixChecks[] = {"rows", "invariance", "reversibility", "steps"};
 
 struct Stopped {};
@@ -98,6 +99,17 @@ void verify_matrix(const Sampler& sampler, const StateTable& table, Checks& chec
   }
 }
 
+// How fast the sampler forgets where it started.
+void note_relaxation(const Sampler& sampler, const StateTable& table, Checks& checks) {
+  if (table.size() > kEigenvalueStates) return;
+  const double lambda = second_eigenvalue(sampler, table);
+  std::string text = fmt::format("second eigenvalue {:.10f}", lambda);
+  if (lambda > 0 && lambda < 1) {
+    text += fmt::format(": a relaxation time of {:.4g} steps", -1 / std::log(lambda));
+  }
+  checks.add({"relaxation", Check::Outcome::note, text});
+}
+
 void verify_steps(const Sampler& sampler, const Target& target, const StateTable& table,
                   Checks& checks) {
   const double per_state = std::clamp(kSteps / static_cast<double>(table.size()), 256.0, 20000.0);
@@ -130,6 +142,7 @@ void verify_exactly(const Sampler& sampler, const Target& target, Checks& checks
     return;
   }
   verify_matrix(sampler, table, checks);
+  note_relaxation(sampler, table, checks);
   verify_steps(sampler, target, table, checks);
 }
 

@@ -36,8 +36,10 @@ Tempered::Tempered(const Target& model, std::shared_ptr<const Independent> base)
 }
 
 void Tempered::set_beta(double beta) {
-  if (!(beta >= 0 && beta <= 1)) {
-    throw UsageError("beta is " + std::to_string(beta) + "; it must lie between 0 and 1");
+  const bool colder = beta > 1 && base_->is_uniform() && std::isfinite(beta);
+  if (!(beta >= 0 && beta <= 1) && !colder) {
+    throw UsageError("beta is " + std::to_string(beta) + "; it must lie between 0 and 1" +
+                     (base_->is_uniform() ? "" : ", or above where the base is uniform"));
   }
   beta_ = beta;
 }

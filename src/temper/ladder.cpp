@@ -10,6 +10,7 @@ namespace {
 // What counts as the least rejection, so that no two betas of a ladder coincide.
 constexpr double kLeastRejection = 1e-6;
 constexpr int kLeastPairs = 2, kMostPairs = 512;
+constexpr double kNoBarrier = 1e-9;  // rounding alone: the base is the model
 
 }  // namespace
 
@@ -49,6 +50,10 @@ double barrier(std::span<const double> rejection) {
   return std::accumulate(rejection.begin(), rejection.end(), 0.0);
 }
 
+bool has_barrier(std::span<const double> rejection) {
+  return barrier(rejection) > kNoBarrier;
+}
+
 double round_trip_rate(std::span<const double> rejection) {
   double inefficiency = 0;
   for (const double r : rejection) inefficiency += r / (1 - r);
@@ -57,6 +62,7 @@ double round_trip_rate(std::span<const double> rejection) {
 
 int better_pairs(std::span<const double> rejection) {
   const int now = static_cast<int>(rejection.size());
+  if (!has_barrier(rejection)) return 1;
   const int wanted = static_cast<int>(std::lround(2 * barrier(rejection)));
   return std::clamp(std::clamp(wanted, (now + 1) / 2, 2 * now), kLeastPairs, kMostPairs);
 }

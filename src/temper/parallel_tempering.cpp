@@ -1,8 +1,8 @@
 #include "saltus/temper/parallel_tempering.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "saltus/anneal/annealing.hpp"
@@ -18,6 +18,7 @@ constexpr std::uint64_t kLeastScans = 16;   // of a round after which the ladder
 constexpr int kMostTries = 1000;            // to find a start that the model allows
 constexpr std::uint32_t kSlotBits = 20;     // chain k 2^20 + e is slot k of ensemble e
 constexpr int kMostReplicas = 4095;
+constexpr std::size_t kPathScans = 300, kPathEntries = 65536;  // of travels that are kept
 
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -25,6 +26,12 @@ std::size_t at(int i) {
 
 double divided(double sum, double count) {
   return count > 0 ? sum / count : NAN;
+}
+
+// Of values with these sums; NaN where they differ by rounding alone.
+double squares_about_mean(double squares, double sum, double count) {
+  const double about_mean = squares - sum * sum / count;
+  return about_mean > 1e-12 * squares ? about_mean : NAN;
 }
 
 // The value at beta of the line through known values at increasing betas.
@@ -35,6 +42,27 @@ double interpolated(std::span<const double> betas, std::span<const double> value
   const auto k = static_cast<std::size_t>(above - betas.begin());
   const double part = (beta - betas[k - 1]) / (betas[k] - betas[k - 1]);
   return values[k - 1] + part * (values[k] - values[k - 1]);
+}
+
+// The sums of the ensembles of all parts of a run, in the order of ensembles.
+template <class Sums>
+std::vector<Sums> gathered(const std::vector<Sums>& sums, Reduction* reduction) {
+  constexpr std::size_t numbers = sizeof(Sums) / sizeof(double);
+  if (!reduction) return sums;
+  std::vector<double> values(sums.size() * numbers);
+  std::ranges::copy(std::as_bytes(std::span(sums)),
+                    std::as_writable_bytes(std::span(values)).begin());
+  values = reduction->gather(values);
+  std::vector<Sums> all(values.size() / numbers);
+  std::ranges::copy(std::as_bytes(std::span(values)),
+                    std::as_writable_bytes(std::span(all)).begin());
+  return all;
+}
+
+void check_replicas(const std::vector<std::uint16_t>& replica_of_slot) {
+  if (std::ranges::max(replica_of_slot) >= replica_of_slot.size()) {
+    throw DataError("a slot holds no known replica");
+  }
 }
 
 // The slot nearest to beta; of two at the same distance the lower one.
@@ -86,7 +114,11 @@ class ParallelTempering::Observer final : public ScanObserver {
 
   void exchanged(int ensemble, std::uint64_t scan, const Exchange& x) override {
     const auto e = at(ensemble);
-    travel(t_.travels_[e], x.swapped);
+    if (draws_ && e == 0 && t_.paths_.size() < kPathScans &&
+        t_.paths_.size() * at(t_.slots()) < kPathEntries) {
+      t_.paths_.push_back(t_.travels_[e].replica_of_slot);
+    }
+    t_.travels_[e].scan(x.swapped);
     for (int k = 1; k < t_.slots(); ++k) add_slot(e, at(k), x);
     for (int k = static_cast<int>(scan % 2); k < t_.pairs(); k += 2) add_pair(e, at(k), x);
   }
@@ -95,20 +127,6 @@ class ParallelTempering::Observer final : public ScanObserver {
   // The ensemble of the tile's first row.
   std::size_t place(int slot, const Tile& tile) const {
     return tile.first_slot - at(t_.pairs() - slot) * at(t_.plan_.chains);
-  }
-
-  void travel(Travels& travels, std::span<const std::uint8_t> swapped) const {
-    enum : std::uint8_t { nothing, base, model };
-    const auto replica = travels.replica_of_slot;
-    std::uint8_t& at_base = travels.seen[replica.front()];
-    travels.round_trips += at_base == model;
-    at_base = base;
-    std::uint8_t& at_model = travels.seen[replica.back()];
-    travels.restarts += at_model == base;
-    if (at_model == base) at_model = model;
-    for (std::size_t k = 0; k < swapped.size(); ++k) {
-      if (swapped[k]) std::swap(travels.replica_of_slot[k], travels.replica_of_slot[k + 1]);
-    }
   }
 
   void add_slot(std::size_t e, std::size_t k, const Exchange& x) const {
@@ -184,11 +202,8 @@ void ParallelTempering::clear_sums() {
   pair_sums_.assign(ensembles * at(pairs()), {});
   slot_sums_.assign(ensembles * at(slots()), {});
   travels_.assign(ensembles, {});
-  for (Travels& t : travels_) {
-    t.replica_of_slot.resize(at(slots()));
-    std::iota(t.replica_of_slot.begin(), t.replica_of_slot.end(), std::uint16_t{0});
-    t.seen.resize(at(slots()));
-  }
+  paths_.clear();
+  for (Travels& t : travels_) t.start(slots());
 }
 
 void ParallelTempering::make_tuners(const std::vector<std::vector<double>>& starts) {
@@ -255,13 +270,11 @@ void ParallelTempering::warmup_round() {
 
 // Means over scans and ensembles, in the order of ensembles of all parts of the run.
 std::vector<double> ParallelTempering::rejection() const {
-  std::vector<double> values;  // of each ensemble: acceptance and tries of all pairs
-  for (const PairSums& p : pair_sums_) values.insert(values.end(), {p.acceptance, p.tried});
-  if (plan_.reduction) values = plan_.reduction->gather(values);
+  const std::vector<PairSums> all = gathered(pair_sums_, plan_.reduction);
   std::vector<double> acceptance(at(pairs())), tried(at(pairs()));
-  for (std::size_t v = 0; v < values.size(); v += 2) {
-    acceptance[v / 2 % at(pairs())] += values[v];
-    tried[v / 2 % at(pairs())] += values[v + 1];
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    acceptance[p % at(pairs())] += all[p].acceptance;
+    tried[p % at(pairs())] += all[p].tried;
   }
   std::vector<double> r;
   for (std::size_t k = 0; k < at(pairs()); ++k) {
@@ -281,6 +294,7 @@ void ParallelTempering::end_warmup_round() {
   ++round_;
   scans_in_round_ = 0;
   change_ladder(std::move(ladder));
+  if (!warming_up()) forget_evaluations();
   use_tuned(warming_up() ? Tunable::Phase::warmup : Tunable::Phase::draws);
 }
 
@@ -333,53 +347,74 @@ TemperingReport ParallelTempering::report() const {
   r.barrier = barrier(r.rejection);
   r.recommended_replicas = static_cast<int>(std::lround(2 * r.barrier)) + 1;
   const double scans = warming_up() ? 0 : static_cast<double>(scan_ - plan_.warmup);
+  std::vector<std::array<double, 2>> arrivals;
   for (const Travels& t : travels_) {
-    r.round_trips += t.round_trips;
-    r.restarts += t.restarts;
+    arrivals.push_back({static_cast<double>(t.round_trips), static_cast<double>(t.restarts)});
   }
-  r.round_trip_rate = divided(static_cast<double>(r.round_trips), scans * plan_.chains);
+  arrivals = gathered(arrivals, plan_.reduction);
+  for (const auto& [round_trips, restarts] : arrivals) {
+    r.round_trips += static_cast<std::uint64_t>(round_trips);
+    r.restarts += static_cast<std::uint64_t>(restarts);
+  }
+  r.round_trip_rate =
+      divided(static_cast<double>(r.round_trips), scans * static_cast<double>(arrivals.size()));
   r.rate_if_independent = round_trip_rate(r.rejection);
   r.rate_bound = 1 / (2 + 2 * r.barrier);
   add_log_z(r);
   add_slots(r);
+  for (const auto& replica_of_slot : paths_) {
+    auto& slots_now = r.paths.emplace_back(replica_of_slot.size());
+    for (std::size_t k = 0; k < replica_of_slot.size(); ++k) {
+      slots_now[replica_of_slot[k]] = static_cast<std::uint16_t>(k);
+    }
+  }
   return r;
 }
 
 void ParallelTempering::add_log_z(TemperingReport& r) const {
-  double squares = 0;
-  std::vector<double> bridge;
-  for (std::size_t e = 0; e < travels_.size(); ++e) {
+  const std::vector<PairSums> all = gathered(pair_sums_, plan_.reduction);
+  const std::size_t ensembles = all.size() / at(pairs());
+  const auto count = static_cast<double>(ensembles);
+  std::vector<double> bridge, gap;
+  for (std::size_t e = 0; e < ensembles; ++e) {
     double forward = 0, backward = 0, half = 0;
     for (std::size_t k = 0; k < at(pairs()); ++k) {
-      const PairSums& p = pair_sums_[e * at(pairs()) + k];
+      const PairSums& p = all[e * at(pairs()) + k];
       const double log_count = std::log(p.tried);
       forward += p.forward.value() - log_count;
       backward -= p.backward.value() - log_count;
       half += p.half_forward.value() - p.half_backward.value();
     }
     bridge.push_back(half);
-    r.log_z += half / plan_.chains;
-    r.log_z_forward += forward / plan_.chains;
-    r.log_z_backward += backward / plan_.chains;
+    gap.push_back(forward - backward);
+    r.log_z += half / count;
+    r.log_z_forward += forward / count;
+    r.log_z_backward += backward / count;
   }
-  for (const double b : bridge) squares += (b - r.log_z) * (b - r.log_z);
-  r.log_z_error = plan_.chains > 1 ? std::sqrt(squares / (plan_.chains - 1) / plan_.chains) : NAN;
+  const auto error = [&](const std::vector<double>& values, double mean) {
+    double squares = 0;
+    for (const double v : values) squares += (v - mean) * (v - mean);
+    return ensembles > 1 ? std::sqrt(squares / (count - 1) / count) : NAN;
+  };
+  r.log_z_error = error(bridge, r.log_z);
+  r.log_z_gap_error = error(gap, r.log_z_forward - r.log_z_backward);
 }
 
 void ParallelTempering::add_slots(TemperingReport& r) const {
+  const std::vector<SlotSums> sums = gathered(slot_sums_, plan_.reduction);
   for (int k = 0; k < slots(); ++k) {
     SlotSums all;
-    for (int e = 0; e < plan_.chains; ++e) {
-      const SlotSums& s = slot_sums_[at(e) * at(slots()) + at(k)];
+    for (std::size_t i = at(k); i < sums.size(); i += at(slots())) {
+      const SlotSums& s = sums[i];
       all.acceptance += s.acceptance, all.steps += s.steps, all.count += s.count;
       all.before += s.before, all.after += s.after, all.product += s.product;
       all.before2 += s.before2, all.after2 += s.after2;
     }
     const double covariance = all.product - all.before * all.after / all.count;
-    const double variances = (all.before2 - all.before * all.before / all.count) *
-                             (all.after2 - all.after * all.after / all.count);
+    const double before = squares_about_mean(all.before2, all.before, all.count),
+                 after = squares_about_mean(all.after2, all.after, all.count);
     r.acceptance.push_back(divided(all.acceptance, all.steps));
-    r.correlation.push_back(all.count > 1 ? covariance / std::sqrt(variances) : NAN);
+    r.correlation.push_back(covariance / std::sqrt(before * after));
     const Sampler& sampler = *samplers_[at(pairs() - k)];
     r.step_size.push_back(k > 0 ? sampler.step_size().value_or(NAN) : NAN);
   }
@@ -390,13 +425,19 @@ void ParallelTempering::save(ByteWriter& out) const {
   out.put(scan_, scans_in_round_, static_cast<std::uint64_t>(round_));
   ensemble_->save(out);
   for (const Tuner& tuner : tuners_) tuner.save(out);
-  out.put_array(std::span<const PairSums>(pair_sums_));
-  out.put_array(std::span<const SlotSums>(slot_sums_));
-  for (const Travels& t : travels_) {
+  out.begin_units();
+  for (std::size_t e = 0; e < travels_.size(); ++e) {
+    const Travels& t = travels_[e];
+    out.put_array(std::span<const PairSums>(pair_sums_).subspan(e * at(pairs()), at(pairs())));
+    out.put_array(std::span<const SlotSums>(slot_sums_).subspan(e * at(slots()), at(slots())));
     out.put_array(std::span<const std::uint16_t>(t.replica_of_slot));
     out.put_array(std::span<const std::uint8_t>(t.seen));
     out.put(t.restarts, t.round_trips);
+    out.end_unit();
   }
+  out.end_units();
+  out.put(static_cast<std::uint64_t>(paths_.size()));
+  for (const auto& row : paths_) out.put_array(std::span<const std::uint16_t>(row));
   save_totals(out);
 }
 
@@ -420,12 +461,23 @@ void ParallelTempering::restore(ByteReader& in) {
   make_tuners({});
   for (Tuner& tuner : tuners_) tuner.restore(in);
   use_tuned(warming_up() ? Tunable::Phase::warmup : Tunable::Phase::draws);
-  in.get_array(std::span(pair_sums_));
-  in.get_array(std::span(slot_sums_));
-  for (Travels& t : travels_) {
-    in.get_array(std::span(t.replica_of_slot));
-    in.get_array(std::span(t.seen));
-    in.get(t.restarts, t.round_trips);
+  ByteReader ensembles = in.units(travels_.size());
+  for (std::size_t e = 0; e < travels_.size(); ++e) {
+    Travels& t = travels_[e];
+    ensembles.get_array(std::span(pair_sums_).subspan(e * at(pairs()), at(pairs())));
+    ensembles.get_array(std::span(slot_sums_).subspan(e * at(slots()), at(slots())));
+    ensembles.get_array(std::span(t.replica_of_slot));
+    check_replicas(t.replica_of_slot);
+    ensembles.get_array(std::span(t.seen));
+    ensembles.get(t.restarts, t.round_trips);
+  }
+  std::uint64_t rows = 0;
+  in.get(rows);
+  if (rows > kPathScans) throw DataError("the saved run has too many scans of travels");
+  paths_.assign(rows, std::vector<std::uint16_t>(at(slots())));
+  for (auto& row : paths_) {
+    in.get_array(std::span(row));
+    check_replicas(row);
   }
   restore_totals(in);
   started_ = true;

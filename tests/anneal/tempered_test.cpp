@@ -71,7 +71,7 @@ TEST(IndependentBase, RefusesWhatIsNoLaw) {
   EXPECT_THROW(Independent::bernoulli(Domain::ordered(2, 3), std::vector{0.5, 0.5}), UsageError);
   const Bernoulli model({0.1, 0.2});
   EXPECT_THROW(Tempered(model, Independent::uniform(Domain::binary(3))), UsageError);
-  Tempered path(model, Independent::uniform(bits));
+  Tempered path(model, Independent::bernoulli(bits, std::vector{0.5, 0.4}));
   EXPECT_THROW(path.set_beta(1.5), UsageError);
   EXPECT_THROW(path.set_beta(NAN), UsageError);
 }

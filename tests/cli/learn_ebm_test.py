@@ -44,6 +44,12 @@ class Learning(EbmTest):
         truth = test["mean_logp"] - z["exact"]
         self.assertTrue(test["log_likelihood"][0] < truth < test["log_likelihood"][1], test)
         self.assertTrue(-5.5 < truth < -3, truth)
+        # The model's own base begins a ladder of temperatures, too.
+        tempered = ["sample", "out/best.json", "--temper", 3, "--warmup", 20, "--draws", 50, "--json"]
+        by_default, by_name, uniform = (strict_json(self.good(*tempered, *base).out)["tempering"] for base in
+                                        ([], ["--base", "model"], ["--base", "uniform"]))
+        self.assertEqual(by_default, by_name)
+        self.assertNotEqual(by_default["rejection"], uniform["rejection"])
         done = self.saltus("logz", "out/best.json", "--sampler", "dula", "--set", "step_size=0.1")
         self.assertEqual(done.status, USAGE, str(done))
         self.assertIn("biases the estimate", done.err)

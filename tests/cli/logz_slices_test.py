@@ -26,6 +26,24 @@ class Estimates(CliTest):
         self.assertEqual(other.status, USAGE, str(other))
         self.assertIn("other options", other.err)
 
+    def test_both_methods_in_slices(self):
+        arguments = ["logz", "ising-lattice", "--method", "both", "--betas", 300, "--chains", 20, "--draws", 4000,
+                     "--set", "step_size=0.3", "--json"]
+        whole = strict_json(self.good(*arguments).out)
+        slices, out = 0, ""
+        while not out:
+            how = "--resume" if "z.checkpoint" in self.files() else "--checkpoint"
+            out = self.good(*arguments, how, "z.checkpoint", "--time", 0.02).out
+            slices += 1
+        self.assertGreater(slices, 2)
+        again = strict_json(out)
+        for j in again, whole:
+            del j["tempering"]["seconds"]
+        for key in "forward", "reverse", "tempering":
+            self.assertEqual(again[key], whole[key])
+        other = self.saltus(*[a if a != "both" else "ais" for a in arguments[:8]], "--resume", "z.checkpoint")
+        self.assertEqual(other.status, USAGE, str(other))
+
     def test_base_of_a_model_that_has_none(self):
         done = self.saltus("logz", "ising-lattice", "--base", "model")
         self.assertEqual(done.status, USAGE, str(done))

@@ -51,6 +51,34 @@ class LogzTest(CliTest):
         for word in "reverse  ", "Tuned":
             self.assertNotIn(word, out)
 
+    def test_methods_side_by_side(self):
+        alone = self.good("logz", "ising-lattice", "--method", "tempering", "--seed", 3, "--json")
+        tempered, both = strict_json(alone.out), self.logz("ising-lattice", "--method", "both", "--seed", 3)
+        self.check_brackets(both, TORUS)
+        t = both["tempering"]
+        self.assertEqual({**t, "seconds": 0}, {**tempered["tempering"], "seconds": 0})
+        self.assertEqual((t["ensembles"], t["warmup"], t["draws"], t["steps"]), (4, 1000, 10000, 1))
+        z = t["log_z"]
+        # The standard error has three degrees of freedom.
+        self.assertLess(abs(z["bridge"] - TORUS), 6 * z["standard_error"])
+        self.assertLess(z["standard_error"], 0.05)
+        self.assertEqual((tempered["log_z"], tempered["standard_error"]), (z["bridge"], z["standard_error"]))
+        self.assertAlmostEqual(tempered["interval"][1], z["bridge"] + 2 * z["standard_error"])
+        self.assertNotIn("forward", tempered)
+        self.assertNotIn("tempering", self.logz("ising-lattice", "--seed", 3))
+        out = self.good("logz", "ising-2x2", "--method", "both", *with_defaults(QUICK, [])).out
+        for word in "\nforward ", "\nreverse ", "\ntempering ", "round trips", "4 tempered ensembles":
+            self.assertIn(word, out)
+
+    def test_options_belong_to_methods(self):
+        for words, arguments in [("--method x", ["--method", "x"]),
+                                 ("--draws belongs to --method tempering", ["--draws", 10]),
+                                 ("--replicas belongs to --method tempering", ["--method", "ais", "--replicas", 3]),
+                                 ("--betas belongs to --method ais", ["--method", "tempering", "--betas", 3]),
+                                 ("--replicas 1", ["--method", "both", "--replicas", 1]),
+                                 ("dula", ["--method", "tempering", "--sampler", "dula"])]:
+            self.assertIn(words, self.refusal(64, "logz", "ising-2x2", *arguments))
+
     def test_no_reverse_leaves_the_upper_end_open(self):
         j = self.logz("ising-2x2", "--no-reverse")
         self.assertIsNone(j["reverse"])

@@ -55,6 +55,29 @@ class ReportTest(CliTest):
         if "built without pages" in self.saltus("report", "none.npz").err:
             self.skipTest("saltus was built without pages")
 
+    def test_ladder_of_a_tempered_run(self):
+        for name in "t.npz", "t.nc":
+            if name.endswith(".nc") and "built without" in self.saltus("sample", "ising-2x2", "--draws", 4, "--out", "x.nc").err:
+                continue
+            run = strict_json(self.good("sample", "ising-lattice", "--temper", 4, "--draws", 500, "--json", "--out", name).out)
+            self.good("report", name, "--out", "t.html")
+            html = self.read("t.html").decode()
+            page = data_of(html)
+            plots = {p["title"]: p for p in page["plots"]}
+            t = run["tempering"]
+            self.assertEqual(plots["Rejected exchanges"]["series"][0]["y"], t["rejection"])
+            self.assertEqual(plots["Local barrier"]["series"][0]["y"][::2], t["local_barrier"])
+            self.assertAlmostEqual(plots["Cumulative barrier"]["series"][0]["y"][-1], t["barrier"])
+            paths = [s["y"] for s in plots["Paths of replicas"]["series"]]
+            self.assertEqual((len(paths), len(paths[0])), (4, 150))
+            self.assertTrue(all(sorted(slots) == [0, 1, 2, 3] for slots in zip(*paths)))
+            ladder = next(table for table in page["tables"] if "ladder" in table["caption"])
+            self.assertEqual([row[1] for row in ladder["rows"]], t["betas"])
+            self.assertIn("round trips", html)
+        self.good("sample", "ising-lattice", "--draws", 50, "--out", "plain.npz")
+        self.good("report", "plain.npz")
+        self.assertNotIn("ladder", self.read("plain.html").decode())
+
     def sample(self, name, *arguments):
         return self.summary(*saltus_cli.with_defaults(
             {"--chains": "3", "--draws": "400", "--seed": "4"}, [*arguments, "--out", name]))

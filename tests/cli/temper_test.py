@@ -26,6 +26,13 @@ class Temper(CliTest):
             self.assertIn("round trips", out)
             self.assertIn("4 tempered ensembles x 10,000 draws after 1,000 warm-up scans", out)
 
+    def test_plain_chains_are_wrong_and_content(self):
+        for sampler in "dmala", "gibbs", "gwg", "pas":
+            j = self.json("--seed", 2, "--sampler", sampler)
+            self.assertLess(max(j["mean"]), -0.99)
+            self.assertLess(j["rhat"]["max"], 1.01)
+        self.assertIn("Do not use these draws", self.good("sample", "m.json", "--seed", 2).out)
+
     def test_what_json_says(self):
         j = self.json("--temper", "auto", "--draws", 20000)
         t = j["tempering"]
@@ -60,6 +67,41 @@ class Temper(CliTest):
         j = self.json("--temper", 2, "--draws", 4)
         self.assertTrue(any("from the base to the model" in w for w in j["warnings"]), j["warnings"])
 
+    def test_says_when_tempering_is_not_needed(self):
+        self.write("flat.json", {"model": "ising", "n": 4, "couplings": [], "fields": [0] * 4})
+        j = strict_json(self.good("sample", "flat.json", "--temper", "--json").out)
+        self.assertEqual(j["tempering"]["betas"], [0, 1])
+        self.assertEqual(j["tempering"]["recommended_replicas"], 1)
+        self.assertTrue(any("tempering is not needed" in w for w in j["warnings"]), j["warnings"])
+        self.assertIn("plain chains give most", self.good("sample", "flat.json", "--temper").out)
+
+    def test_auto_tempers_where_there_are_modes_and_only_there(self):
+        for seed in 1, 2, 3:
+            j = self.json("--sampler", "auto", "--seed", seed)
+            self.assertIn("tempered, because plain chains", j["auto"]["reason"])
+            self.assertTrue(j["auto"]["race"][0]["tempered"])
+            self.assertGreater(j["tempering"]["round_trips"], 50)
+            self.assertAlmostEqual(j["mean"][0], MEAN, delta=0.15)
+        self.assertIn("tempered, because", self.good("sample", "m.json", "--sampler", "auto", "--draws", 500).out)
+        for model in "ising-lattice", "rbm":
+            j = strict_json(self.good("sample", model, "--sampler", "auto", "--draws", 2000, "--json").out)
+            self.assertNotIn("tempering", j)
+        self.write("start.csv", "".join("0,0,0,0,0,0,0,0\n" for _ in range(4)))
+        self.assertNotIn("tempering", self.json("--sampler", "auto", "--init", "start.csv"))
+
+    def test_compare_races_a_ladder_where_there_are_modes(self):
+        j = strict_json(self.good("compare", "m.json", "--samplers", "dmala,gibbs", "--budget", 0.3, "--json").out)
+        self.assertIn("plain chains", j["modes"])
+        first = j["results"][0]
+        self.assertTrue(first["tempered"])
+        self.assertEqual(j["best"]["sampler"], first["sampler"] + " tempered")
+        out = self.good("compare", "m.json", "--samplers", "dmala", "--budget", 0.3).out
+        self.assertIn("the model may have several modes", out)
+        self.assertIn("dmala tempered", out)
+        j = strict_json(self.good("compare", "ising-2x2", "--samplers", "dmala,gibbs", "--budget", 0.3, "--json").out)
+        self.assertEqual(j["modes"], "")
+        self.assertFalse(any(r["tempered"] for r in j["results"]))
+
     def test_refusals(self):
         self.write("counts.json", {"model": "poisson", "rate": [1, 2]})
         self.write("bad.txt", "0 0.5 0.4 1")
@@ -75,7 +117,8 @@ class Temper(CliTest):
                 (USAGE, "--temper x", ["m.json", "--temper", "x"]),
                 (USAGE, "no base of its own", ["m.json", "--temper", "--base", "model"]),
                 (DATA, "bad.txt", ["m.json", "--temper", "--betas", "bad.txt"]),
-                (DATA, "probabilities", ["m.json", "--temper", "--base", "short.txt"]),
+                (DATA, "short.txt: there are 2 probabilities", ["m.json", "--temper", "--base", "short.txt"]),
+                (USAGE, "unbounded", ["counts.json", "--temper", "--set", "window=1", "--base", "short.txt"]),
                 (NO_INPUT, "nowhere", ["m.json", "--temper", "--betas", "nowhere"])]:
             self.assertIn(words, self.refusal(status, "sample", *arguments))
 

@@ -9,6 +9,7 @@
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
+#include "temper/models.hpp"
 
 namespace saltus {
 namespace {
@@ -109,6 +110,58 @@ TEST(Verdict, NamesTheBestExactOneAndTheUncertainty) {
   EXPECT_EQ(judge({}).best, -1);
   results[1].random = false;
   EXPECT_EQ(judge(results).best, -1);
+}
+
+TEST(Choose, TempersWhereChainsDisagreeAndOnlyThere) {
+  RunPlan plan;
+  plan.threads = 1;
+  const auto modes = ferro8();
+  const Choice choice = choose_sampler(*modes, plan, 0.4);
+  EXPECT_TRUE(choice.winner.tempered) << choice.reason();
+  EXPECT_NE(choice.reason().find("tempered, because plain chains"), std::string::npos);
+  EXPECT_GT(choice.results.back().replicas, 2);
+  EXPECT_GT(choice.results.back().round_trips, 0u);
+  EXPECT_FALSE(choose_sampler(*modes, plan, 0.4, {.allowed = false}).winner.tempered);
+  const IsingLattice one_mode(4, 4, true, 0.1, 0.2);
+  const Choice plain = choose_sampler(one_mode, plan, 0.4);
+  EXPECT_FALSE(plain.winner.tempered) << plain.reason();
+  EXPECT_EQ(plain.modes, "");
+}
+
+// Chains that agree with one another, all in the same mode.
+TEST(Choose, AsksTheExactMeansOfASmallModel) {
+  const auto model = ferro8();
+  RaceResult r;
+  r.coordinates = {0, 1};
+  r.estimate.mean = {-.998, -.998};
+  r.estimate.ess = {2e4, 2e4};
+  r.estimate.rhat = {1.0003, 1.0003};
+  EXPECT_EQ(sign_of_modes(*model, {r}, 0), "plain chains miss the exact means");
+  r.estimate.mean = {.3787, .3790};
+  EXPECT_EQ(sign_of_modes(*model, {r}, 0), "");
+  r.estimate.rhat[1] = 3.214;
+  EXPECT_EQ(sign_of_modes(*model, {r}, 0), "plain chains disagree (R-hat 3.21)");
+  RaceResult good = r;
+  good.estimate.rhat[1] = 1;
+  EXPECT_EQ(sign_of_modes(*model, {r, good}, 1), "");
+  EXPECT_EQ(sign_of_modes(*model, {r, good, r}, 1), "plain chains of 2 of 3 samplers disagree");
+}
+
+TEST(Race, TemperedContenders) {
+  const auto model = ferro8();
+  RacePlan plan = short_plan();
+  plan.seconds = 0.2;
+  RaceResult dmala, rmala;
+  dmala.contender = {"dmala", {}};
+  rmala.contender = {"rmala", {}};
+  EXPECT_FALSE(race_tempered(*model, {rmala}, plan));
+  const auto r = race_tempered(*model, {rmala, dmala}, plan);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->contender.label(), "dmala tempered");
+  EXPECT_GT(r->round_trips, 0u);
+  // All replicas count.
+  EXPECT_NEAR(r->evaluations_per_step, plan.chains * (r->replicas - 0.5), 0.5 * plan.chains);
+  EXPECT_FALSE(race_tempered(Poisson({2.0, 3.0}), {dmala}, plan));
 }
 
 TEST(Choose, TakesAnExactSamplerThatServes) {

@@ -60,7 +60,7 @@ TEST_P(EverySampler, TakesTheStepsThatItsMatrixSays) {
       EXPECT_GT(s.p_value, 1e-5) << "chi-square " << s.chi_square << " on " << s.degrees;
       EXPECT_FALSE(s.impossible);
       // The smallest step size hardly ever moves among many levels.
-      EXPECT_TRUE(s.degrees > 0 || settings.at("step_size") == "0.1");
+      EXPECT_TRUE(s.degrees > 0 || find_setting(settings, "step_size") == "0.1");
     }
   }
 }

@@ -19,6 +19,14 @@ inline std::vector<Settings> langevin_settings(const Domain& domain) {
   for (int i = 0; i < domain.dim(); ++i) factors += (i ? "," : "") + std::to_string(0.3 + 0.5 * i);
   list.push_back({{"step_size", "0.7"}, {"precondition", factors}});
   list.push_back({{"step_size", "0.9"}, {"distance", "value"}});
+  list.push_back({{"step_size", "0.6"}, {"balancing_exponent", "0.8"}});
+  if (domain.kind() == Domain::Kind::ordered && domain.max_levels() > 2) {
+    const Settings cycle{{"cycle", "3"}, {"largest_step", "9"}, {"smallest_step", "0.7"}};
+    list.push_back(cycle);
+    list.push_back(cycle);
+    list.back()["balancing_exponent"] = "0.6";
+    list.back()["precondition"] = factors;
+  }
   return list;
 }
 

@@ -46,6 +46,11 @@ std::vector<Case> cases() {
   list.emplace_back(Domain::categorical(80, 3), 0, 2.0f, 1.0f);
   list.emplace_back(Domain::categorical({2, 7, 16, 17, 33, 1000}), 0, 3.0f, 1.5f);
   list.emplace_back(Domain::categorical(3, 30522), 0, 4.0f, 2.0f);
+  for (const Domain& d : {Domain::ordered(40, 5), Domain::ordered(20, 40),
+                          Domain::categorical(80, 3), Domain::categorical({2, 7, 33})}) {
+    list.emplace_back(d, 0, 2.0f, 0.3f);
+    list.back().law.pull = 0.8f;  // another balancing exponent
+  }
   for (Case& c : list) c.law.domain = &c.domain, c.law.penalty = c.penalty.data();
   return list;
 }

@@ -15,7 +15,7 @@ struct Case {
   std::vector<float> score, penalty;
   TwoLevelLaw law;
 
-  Case(int n, float scale, bool uniform, float penalty_size = 2.5f, float half_span = 0.5f) {
+  Case(int n, float scale, bool uniform, float penalty_size = 2.5f, float pull = 0.5f) {
     const Stream s(12, static_cast<std::uint32_t>(n), 0, Purpose::check);
     for (int i = 0; i < n; ++i) {
       const std::uint32_t w = s.word(static_cast<std::uint32_t>(i));
@@ -26,7 +26,7 @@ struct Case {
     x.resize(static_cast<std::size_t>(padded(n)));
     score.resize(x.size());
     penalty.resize(x.size());
-    law = {half_span, penalty.data(), uniform};
+    law = {pull, penalty.data(), uniform};
   }
 };
 

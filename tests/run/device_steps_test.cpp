@@ -340,6 +340,18 @@ TEST(DeviceSteps, KeepTheBaseAsAFunctionOfTheState) {
   }
 }
 
+// What the kernels do not know runs on the host.
+TEST(DeviceSteps, LeaveOtherProposalsToTheHost) {
+  const auto rbm = random_rbm(6, 3);
+  DlpOptions options;
+  EXPECT_TRUE(serve(Dlp(rbm->domain(), options)).kernel);
+  options.balancing_exponent = 0.8;
+  EXPECT_FALSE(serve(Dlp(rbm->domain(), options)).kernel);
+  DlpOptions cycle;
+  cycle.cycle = StepCycle{5, 3, 1};
+  EXPECT_FALSE(serve(Dlp(Domain::ordered(6, 4), cycle)).kernel);
+}
+
 TEST(DeviceSteps, UseAFactorForEachCoordinate) {
   const auto rbm = random_rbm(6, 3);
   DlpOptions options;

@@ -76,11 +76,11 @@ TEST(Logz, ContinuesFromItsCheckpoint) {
   LogzRequest request = small_logz();
   const TestFolder folder;
   request.checkpoint = (folder / "logz.checkpoint").string();
-  EXPECT_FALSE(logz(request, [](const AisStatus&) { return false; }).estimate);
+  EXPECT_FALSE(logz(request, [](const LogzStatus&) { return false; }).estimate);
   request.resume = request.checkpoint;
   int calls = 0;
   LogzResult result;
-  while (!(result = logz(request, [&](const AisStatus&) { return ++calls % 2; })).estimate) {
+  while (!(result = logz(request, [&](const LogzStatus&) { return ++calls % 2; })).estimate) {
   }
   EXPECT_EQ(result.estimate->forward.log_weights, whole.estimate->forward.log_weights);
   EXPECT_EQ(result.estimate->reverse->log_weights, whole.estimate->reverse->log_weights);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <thread>
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
@@ -11,6 +13,7 @@
 #include "saltus/run/draw_arrays.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/function.hpp"
+#include "shared_parts.hpp"
 #include "temper/models.hpp"
 
 namespace saltus {
@@ -85,6 +88,7 @@ TEST(ParallelTempering, FindsBothModesAndItsOwnNumbers) {
     EXPECT_NEAR(r.correlation[k + 1], correlation[k], .05) << k;
   }
   EXPECT_TRUE(std::isnan(r.acceptance[0]));
+  EXPECT_NEAR(t.run.statistics().gradient_evaluations, 4.5, 1e-3);  // N steps + 1/2
 }
 
 TEST(ParallelTempering, AdaptsLadderLengthAndStepSizes) {
@@ -132,8 +136,8 @@ TEST(ParallelTempering, AnyExactSamplerServes) {
 struct Bits {
   std::vector<Symbol> states;
   Numbers logp, betas, rejection;
-  std::uint64_t round_trips;
-  double log_z, correlation;
+  std::uint64_t round_trips, restarts;
+  double log_z, log_z_error, correlation;
   bool operator==(const Bits&) const = default;
 };
 
@@ -144,7 +148,9 @@ Bits bits_of(const Tempering& t) {
           r.betas,
           r.rejection,
           r.round_trips,
+          r.restarts,
           r.log_z,
+          r.log_z_error,
           r.correlation.back()};
 }
 
@@ -183,6 +189,7 @@ TEST(ParallelTempering, StoppedAndContinuedItMakesTheSameDraws) {
       second->run.restore(in);
       ASSERT_TRUE(second->run.go());
       EXPECT_EQ(bits_of(*second), bits_of(*whole)) << sampler << " " << stop;
+      EXPECT_EQ(second->run.report().paths, whole->run.report().paths);
     }
   }
 }
@@ -196,6 +203,118 @@ TEST(ParallelTempering, EnsemblesDoNotDependOnTheirNumber) {
   const std::size_t half = two.draws.states().size();
   const auto states = four.draws.states();
   EXPECT_TRUE(std::ranges::equal(two.draws.states(), states.first(half)));
+}
+
+TEST(ParallelTempering, PartsNeverChangeABit) {
+  const auto model = glass10();
+  RunPlan plan = scans(150, 200, 6);
+  plan.tile = 2;
+  Tempering whole(model, "dmala", {}, plan, {});
+  ASSERT_TRUE(whole.run.go());
+  const Bits expected = bits_of(whole);
+  const auto ranges = chain_ranges(*model, 6, 2, 3);
+  SharedParts shared(3);
+  std::vector<Bits> found(3);
+  std::vector<std::jthread> threads;
+  for (std::size_t p = 0; p < 3; ++p) {
+    threads.emplace_back([&, p] {
+      SharedParts::Part part(shared, p);
+      RunPlan of_part = plan;
+      of_part.chains = ranges[p].chains;
+      of_part.first_chain = ranges[p].first_chain;
+      of_part.reduction = &part;
+      of_part.threads = 1;
+      Tempering t(model, "dmala", {}, of_part, {});
+      EXPECT_TRUE(t.run.go());
+      found[p] = bits_of(t);
+    });
+  }
+  threads.clear();
+  Bits joined = found[0];  // reports are of all parts, draws of each
+  for (std::size_t p = 1; p < 3; ++p) {
+    joined.states.insert(joined.states.end(), found[p].states.begin(), found[p].states.end());
+    joined.logp.insert(joined.logp.end(), found[p].logp.begin(), found[p].logp.end());
+  }
+  EXPECT_EQ(joined, expected);
+  EXPECT_EQ(found[2].log_z_error, expected.log_z_error);
+}
+
+// Whatever explores: in stationarity the slots are independent.
+TEST(ParallelTempering, RejectionsOfAGlass) {
+  Tempering t(glass10(), "dmala", {{"step_size", "0.8"}}, scans(400, 20000),
+              ladder({0, .1424, .3149, .5566, 1}));
+  ASSERT_TRUE(t.run.go());
+  for (const double r : t.run.report().rejection) EXPECT_NEAR(r, .4793, .012);
+}
+
+TEST(ParallelTempering, PathsOfReplicasGoByOneSlotAScan) {
+  Tempering t(glass10(), "dmala", {}, scans(100, 500), {});
+  ASSERT_TRUE(t.run.go());
+  const auto paths = t.run.report().paths;
+  ASSERT_EQ(paths.size(), 300u);
+  int moves = 0;
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    auto slots = paths[s];
+    std::ranges::sort(slots);
+    for (std::size_t k = 0; k < slots.size(); ++k) EXPECT_EQ(slots[k], k);
+    for (std::size_t r = 0; s > 0 && r < slots.size(); ++r) {
+      const int move = paths[s][r] - paths[s - 1][r];
+      EXPECT_LE(std::abs(move), 1);
+      moves += std::abs(move);
+    }
+  }
+  EXPECT_GT(moves, 100);
+}
+
+// log p is a constant, and so is V.
+TEST(ParallelTempering, WithoutABarrierTwoSlotsAreEnough) {
+  const auto flat = std::make_shared<Function>(
+      Domain::binary(4), [](std::span<const double>, std::span<double> gradient) {
+        std::fill(gradient.begin(), gradient.end(), 0);
+        return 1.0;
+      });
+  Tempering t(flat, "dmala", {}, scans(200, 100), {});
+  ASSERT_TRUE(t.run.go());
+  const TemperingReport r = t.run.report();
+  EXPECT_EQ(r.betas, (Numbers{0, 1}));
+  EXPECT_NEAR(r.barrier, 0, 1e-12);
+  EXPECT_EQ(r.recommended_replicas, 1);
+  EXPECT_NEAR(r.log_z, 1 + std::log(16), 1e-12);
+  EXPECT_NEAR(r.round_trip_rate, .5, .02);
+  EXPECT_TRUE(std::isnan(r.correlation[1]));
+}
+
+TEST(ParallelTempering, BaseAndModelAlone) {
+  TemperingPlan two;
+  two.replicas = 2;
+  Tempering t(rbm3(), "dmala", {}, scans(200, 20000), two);
+  ASSERT_TRUE(t.run.go());
+  const TemperingReport r = t.run.report();
+  EXPECT_EQ(r.betas, (Numbers{0, 1}));
+  EXPECT_NEAR(r.round_trip_rate, r.rate_if_independent, .02);
+  EXPECT_NEAR(r.log_z, 3.9800464566, .02);
+}
+
+// log p differs by thousands between states: no swap succeeds at first.
+TEST(ParallelTempering, DifferencesOfThousands) {
+  const auto steep = std::make_shared<Function>(
+      Domain::binary(6), [](std::span<const double> v, std::span<double> gradient) {
+        const double sum = std::accumulate(v.begin(), v.end(), 0.0) - 3;
+        std::fill(gradient.begin(), gradient.end(), 2000 * sum);
+        return 1000 * sum * sum;
+      });
+  TemperingPlan few;
+  few.replicas = 3;
+  const auto run = [&](std::uint64_t warmup) {
+    Tempering t(steep, "dmala", {}, scans(warmup, 10000), few);
+    EXPECT_TRUE(t.run.go());
+    return t.run.report();
+  };
+  const TemperingReport fresh = run(0), adapted = run(4000);
+  EXPECT_NEAR(adapted.log_z, 9000 + std::log(2), .1);
+  EXPECT_GT(adapted.round_trips, 1000u);
+  EXPECT_LT(std::ranges::max(adapted.rejection), .8);
+  EXPECT_GT(std::ranges::max(fresh.rejection), .95);
 }
 
 // Neighbours on a ring are not both 1; most states of the base are forbidden.

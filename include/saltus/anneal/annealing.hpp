@@ -10,6 +10,7 @@
 #include "saltus/core/bytes.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/run/reduction.hpp"
+#include "saltus/run/team.hpp"
 #include "saltus/target/tempered.hpp"
 
 namespace saltus {
@@ -26,6 +27,7 @@ struct AnnealingPlan {
   int chains = 100;
   std::uint32_t first_chain = 0;   // the name of the first, on which its weight depends
   Reduction* reduction = nullptr;  // joins this with parts that have other chains, for tuning
+  Team* team = nullptr;            // the same, as in RunPlan
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a weight
   int tile = 0;     // chains advanced together; 0: what the model prefers

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "saltus/run/batch_means.hpp"
 #include "saltus/run/run.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/independent.hpp"
 
 namespace saltus {
 
@@ -18,7 +20,9 @@ namespace saltus {
 struct Contender {
   std::string sampler;
   Settings settings;
-  std::string label() const;  // "gwg", "gwg:flips=3"
+  bool tempered = false;      // along a ladder of temperatures
+  std::string label() const;  // "gwg", "gwg:flips=3", "gwg tempered"
+  std::string name() const;   // the same without settings
 };
 
 // From "NAME" or "NAME:KEY=VALUE:KEY=VALUE". Throws UsageError.
@@ -35,6 +39,7 @@ struct RacePlan {
   int turns = 4;
   std::uint64_t seed = 1;
   int threads = 0;
+  std::shared_ptr<const Independent> base;  // where ladders begin; null: uniform
 };
 
 struct RaceResult {
@@ -49,8 +54,12 @@ struct RaceResult {
   // Per step of all chains together, in gradient evaluations: log p alone counts a half, a local
   // difference one part in the number of coordinates.
   double evaluations_per_step = 0;
+  // Of a tempered contender, whose chains are ensembles and whose steps are scans.
+  int replicas = 0;
+  std::uint64_t round_trips = 0;
 
   double ess() const { return estimate.ess_of_means; }
+  double rhat() const;  // the largest; NaN when nothing ever changed
   // As on an idle machine: what other programs do meanwhile does not count.
   double ess_per_second() const { return ess() / statistics.idle_seconds_of_draws; }
   double ess_per_evaluation() const {
@@ -72,7 +81,7 @@ class Racer {
   const Target& target_;
   Contender contender_;
   std::unique_ptr<BatchMeans> record_;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<DrawingRun> run_;
 };
 
 // Told before each turn of each contender: which of how many turns; false stops the race.
@@ -92,18 +101,38 @@ struct Verdict {
 Verdict judge(const std::vector<RaceResult>& results,
               double (RaceResult::*measure)() const = &RaceResult::ess_per_second);
 
+// Why plain chains may have missed modes, as a clause: "plain chains disagree (R-hat 3.21)". Empty
+// where nothing says so. The chains of the best are asked, those of most exact contenders, and,
+// where the space is small, the exact means.
+std::string sign_of_modes(const Target& target, const std::vector<RaceResult>& plain,
+                          std::size_t best);
+
+// The best of the contenders that can be tempered, along a ladder of temperatures. Nothing where
+// there is none, or where `progress` stops it.
+std::optional<RaceResult> race_tempered(const Target& target,
+                                        const std::vector<RaceResult>& results,
+                                        const RacePlan& plan, const RaceProgress& progress = {});
+
 // A short race among the exact samplers that the target supports, half of the field dropping out at
 // each turn. Takes about `seconds`; 0: a quarter of what the planned run would take with the first
-// of them, within reason.
+// of them, within reason. Where the chains of the best seem to miss modes, it is raced once more
+// along a ladder of temperatures, and is to be tempered if that does better.
 struct Choice {
   Contender winner;
   std::vector<RaceResult> results;  // in the order of dropping out, the winner last
   double seconds = 0;
+  std::string modes;           // what spoke for tempering, where it was raced (sign_of_modes)
   std::string reason() const;  // why the winner won
 };
 struct NoExactSampler : UsageError {  // none can serve the target
   using UsageError::UsageError;
 };
-Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds = 0);
+// May the winner be tempered, and where does its ladder begin (null: uniform)?
+struct TemperingChoice {
+  bool allowed = true;
+  std::shared_ptr<const Independent> base = nullptr;
+};
+Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds = 0,
+                      const TemperingChoice& tempering = {});
 
 }  // namespace saltus

@@ -1,5 +1,9 @@
 // Plain values and arrays as bytes, for checkpoints. Reading checks every length against what is
 // left.
+//
+// What belongs to single chains is written as a list of units, one for each chain or for each tile.
+// So the parts of a run, which have some of the chains each, can be joined to the bytes that one
+// process would have written, and each can read its own chains out of these.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +30,18 @@ class ByteWriter {
     put(values.size());
     append(values.data(), values.size_bytes());
   }
+
+  // A list of units: write one and call end_unit, any number of times. Lists are not nested.
+  void begin_units() { units_begin_ = unit_begin_ = bytes_.size(); }
+  void end_unit() {
+    lengths_.push_back(bytes_.size() - unit_begin_);
+    unit_begin_ = bytes_.size();
+  }
+  void end_units();
+
   std::span<const std::byte> bytes() const { return bytes_; }
+  // The same with the places of the lists, for join_parts.
+  std::vector<std::byte> part() const;
 
  private:
   void append(const void* data, std::size_t size) {
@@ -35,11 +50,21 @@ class ByteWriter {
     if (size) std::memcpy(bytes_.data() + before, data, size);
   }
   std::vector<std::byte> bytes_;
+  std::size_t units_begin_ = 0, unit_begin_ = 0;
+  std::vector<std::size_t> lengths_;  // of the units of the present list
+  std::vector<std::size_t> lists_;    // where they begin
 };
+
+// What one process would have written, from ByteWriter::part of all parts in the order of their
+// chains: the units of all, and the rest from the first.
+std::vector<std::byte> join_parts(std::span<const std::vector<std::byte>> parts);
 
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  // Of the lists of units it reads those of the chains from number `first_chain` on, of `chains`.
+  ByteReader(std::span<const std::byte> bytes, std::size_t first_chain, std::size_t chains)
+      : rest_(bytes), first_chain_(first_chain), chains_(chains) {}
 
   template <class T>
   T get() {
@@ -67,6 +92,9 @@ class ByteReader {
     if (length > (rest_.size() - sizeof length) / size) throw DataError("it ends too early");
     return length;
   }
+  // Enters the next list and returns a reader of `count` of its units, which hold `chains_each`
+  // chains each. Throws DataError where the list has another length.
+  ByteReader units(std::size_t count, std::size_t chains_each = 1);
   bool empty() const { return rest_.empty(); }
 
  private:
@@ -76,6 +104,7 @@ class ByteReader {
     rest_ = rest_.subspan(size);
   }
   std::span<const std::byte> rest_;
+  std::size_t first_chain_ = 0, chains_ = 0;  // 0 chains: as many as are asked for
 };
 
 }  // namespace saltus

@@ -44,11 +44,13 @@ enum class Purpose : std::uint32_t {
   accept = 2,
   batch = 3,
   check = 4,
-  scan = 5,     // the order in which coordinates are visited
-  level = 6,    // the new level of a coordinate that was chosen to change
-  part = 7,     // which part of a composed sampler makes a step, and the seeds of its parts
-  swap = 8,     // whether two slots of a ladder of temperatures exchange their states
-  refresh = 9,  // a draw of the base, at the foot of a ladder
+  scan = 5,       // the order in which coordinates are visited
+  level = 6,      // the new level of a coordinate that was chosen to change
+  part = 7,       // which part of a composed sampler makes a step, and the seeds of its parts
+  swap = 8,       // whether two slots of a ladder of temperatures exchange their states
+  refresh = 9,    // a draw of the base, at the foot of a ladder
+  resample = 10,  // which members of a population are copied
+  couple = 11,    // the moves of two chains that are to meet
 };
 
 // The chain to name when a number is shared by all chains (a mini-batch, say).

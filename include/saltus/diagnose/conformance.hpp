@@ -33,6 +33,12 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table);
 // another.
 std::vector<double> stationary_law(Rows<const double> matrix);
 
+// The modulus of the second largest eigenvalue of the sampler's kernel, by which the slowest part
+// of an error shrinks at each step: -1 / log of it is the relaxation time in steps. Where kernels
+// take turns, the one of all in turn, and its root for a step. Takes some ten times the cube of the
+// number of states.
+double second_eigenvalue(const Sampler& sampler, const StateTable& table);
+
 // Do the steps that the sampler really takes follow its transition matrix? Takes `steps` steps from
 // every state that has weight, the sampler's phases in turn, and compares the counts with the
 // matrix: Pearson's chi-square over all cells whose expectation is at least 5, smaller ones pooled

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "saltus/core/domain.hpp"
 #include "saltus/run/draws.hpp"
@@ -22,6 +23,10 @@ void write_draws(const std::filesystem::path& path, const Draws& draws);
 // Opens a saved run, by extension. Throws FileError when it cannot be opened and DataError, with
 // the name and the reason, when it is not what its extension says.
 std::unique_ptr<Draws> open_draws(const std::filesystem::path& path);
+
+// The draws of one run from files of its parts, in any order. Throws as open_draws does, and
+// DataError when they are not all parts of one run.
+std::unique_ptr<Draws> open_parts(const std::vector<std::string>& paths);
 
 // Starting states from a text file: one row per chain, level indices separated by commas or blanks.
 // Throws FileError or DataError; messages name the file, the row and the value.

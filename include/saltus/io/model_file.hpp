@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,23 @@
 
 namespace saltus {
 
+// The number by which the community of a file's format judges a state, as a function of log p.
+struct Objective {
+  std::string name;  // "cut", say
+  bool maximise = true;
+  double constant = 0;
+
+  double value(double logp) const { return maximise ? constant + logp : constant - logp; }
+  double logp(double value) const { return maximise ? value - constant : constant - value; }
+};
+
 struct Model {
   AnyModel value;
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
-  // What a checkpoint holds of it: the JSON that describes it, or, for a file of more than 1 MB,
-  // its path and checksum.
+  std::optional<Objective> objective;  // where the file is that of a problem
+  // What a checkpoint holds of it: the JSON that describes it, or, for a file of more than 1 MB or
+  // of another format, its path and checksum.
   std::string text;
   // Other files that it was made from, by absolute path, with checksums of their contents.
   std::map<std::string, std::string> files;

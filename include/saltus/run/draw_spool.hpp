@@ -37,6 +37,9 @@ class DrawSpool final : public Recorder, public Draws {
 
   const DrawsInfo& info() const override { return info_; }
   void set_step_size(double step_size) { info_.step_size = step_size; }
+  void set_attribute(const std::string& name, const std::string& text) {
+    info_.attributes[name] = text;
+  }
   int chains() const override { return chains_; }
   std::size_t draws() const override { return draws_; }
   int dim() const override { return static_cast<int>(cols_); }

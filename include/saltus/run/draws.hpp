@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ struct DrawsInfo {
          spacing = 1;    // level k of a coordinate stands for first_value + spacing k
   double step_size = 0;  // of the draws; 0 where the sampler has none
   bool exact = true;     // the sampler leaves the model invariant
+  // Of a part of a run: the number of its first chain, and how many the run has; 0: this is all.
+  std::int64_t first_chain = 0, chains_of_run = 0;
   std::map<std::string, std::string>
       attributes;  // seed, version, ...: copied into files that can hold them
 };

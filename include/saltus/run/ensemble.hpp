@@ -114,6 +114,7 @@ class Ensemble {
     std::span<const double> betas;
     int steps_per_beta = 1;
     bool stop_short = false;
+    StepObserver* observer = nullptr;  // told of every step, counted from 0; chains stay here then
   };
   using Annealed = DeviceChains::Annealed;  // indexed by place
   void anneal(const Sampler& sampler, const Schedule& schedule, const Annealed& out);

@@ -12,6 +12,7 @@
 #include "saltus/run/ensemble.hpp"
 #include "saltus/run/recorder.hpp"
 #include "saltus/run/reduction.hpp"
+#include "saltus/run/team.hpp"
 
 namespace saltus {
 
@@ -26,6 +27,7 @@ struct RunPlan {
   int tile = 0;                    // chains advanced together; 0: what the target prefers
   double round_seconds = 0.05;     // about how long a round takes; never changes a draw
   Reduction* reduction = nullptr;  // joins this run with others that have other chains of the same
+  Team* team = nullptr;            // the same, where the others also make the same rounds
 };
 
 // Sums over the steps after warm-up of all chains.
@@ -82,7 +84,7 @@ class DrawingRun {
   virtual const Symbol* state(int chain) const = 0;
   RunStatistics statistics() const;
 
-  // All that is needed to go on, recorders included.
+  // All that is needed to go on, recorders included. In a team all members do this together.
   virtual void save(ByteWriter& out) const = 0;
   virtual void restore(ByteReader& in) = 0;
 

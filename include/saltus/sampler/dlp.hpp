@@ -1,9 +1,12 @@
 // The discrete Langevin proposal: Zhang, Liu & Liu, "A Langevin-like sampler for discrete
 // distributions", ICML 2022. All coordinates move at once, independently given one gradient:
 //
-//   q_i(x'_i | x)  proportional to  exp( score_i (v' - v) / 2 - |v' - v|^2 / (2 alpha p_i) ).
+//   q_i(x'_i | x)  proportional to  exp( gamma score_i (v' - v) - |v' - v|^2 / (2 alpha p_i) ),
 //
-// adjust = false is DULA, adjust = true adds the Metropolis test and is DMALA.
+// gamma = 1/2. adjust = false is DULA, adjust = true adds the Metropolis test and is DMALA. Other
+// gamma, and step sizes that go up and down in cycles, are those of Pynadath, Bhattacharya,
+// Hariharan & Zhang, "Gradient-based discrete sampling with automatic cyclical scheduling", NeurIPS
+// 2024.
 #pragma once
 
 #include <optional>
@@ -12,6 +15,16 @@
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {
+
+// Step sizes that fall from `largest` to `smallest` along half a cosine within `period` steps, and
+// start again: the step of number k uses
+//   alpha = max( largest (cos(pi (k mod period) / period) + 1) / 2, smallest ).
+struct StepCycle {
+  int period = 20;
+  double largest = 0, smallest = 0;
+
+  double step_size(int k) const;  // 0 <= k < period
+};
 
 struct DlpOptions {
   bool adjust = true;
@@ -23,7 +36,9 @@ struct DlpOptions {
   // the convention of the paper's published step sizes) or in the model's own values (a spin flip
   // is 2).
   enum class Distance { index, value } distance = Distance::index;
-  int window = 0;  // ordered levels: move at most this far; 0: anywhere
+  int window = 0;                   // ordered levels: move at most this far; 0: anywhere
+  double balancing_exponent = 0.5;  // gamma, above 0 and at most 1
+  std::optional<StepCycle> cycle;   // in place of step_size, on ordered levels; never tuned
 };
 
 class Dlp final : public Sampler, public Tunable, public Enumerable {
@@ -33,7 +48,10 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
 
   std::string name() const override { return options_.adjust ? "dmala" : "dula"; }
   std::vector<Parameter> parameters() const override;
-  std::optional<double> step_size() const override { return step_size_; }
+  // None where the steps differ.
+  std::optional<double> step_size() const override {
+    return options_.cycle ? std::nullopt : std::optional(step_size_);
+  }
   bool exact() const override { return options_.adjust; }
   bool reversible() const override { return options_.adjust; }
 
@@ -43,6 +61,7 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
   void step(const Target& target, Tile& tile, Workspace& work,
             std::span<StepInfo> info) const override;
   const Enumerable* enumerable() const override { return this; }
+  int phases(const Domain&) const override { return options_.cycle ? options_.cycle->period : 1; }
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
 
@@ -54,27 +73,36 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
 
   const Domain& domain() const { return domain_; }
   const DlpOptions& options() const { return options_; }
-  // What a change by one step of the index costs, in the log of its probability: one number for all
-  // coordinates, or one for each with room up to the padding.
-  std::span<const float> penalty() const { return penalty_single_; }
+  // What a change by one step of the index costs in step number `step`, in the log of its
+  // probability: one number for all coordinates, or one for each with room up to the padding.
+  std::span<const float> penalty(std::uint64_t step = 0) const;
 
   // log q_i(k | x) of every level k of every coordinate in double precision, coordinate after
-  // coordinate (minus infinity outside the window). `domain` may be a truncated version of the one
-  // this sampler was made for.
+  // coordinate (minus infinity outside the window), in step number `step`. `domain` may be a
+  // truncated version of the one this sampler was made for.
   void log_probabilities(const Domain& domain, const Symbol* x, const double* score,
-                         std::span<double> out) const;
+                         std::span<double> out, std::uint64_t step = 0) const;
 
  private:
   class Pass;
   // Squared distance of one step of the index, halved: the penalty at alpha = 1.
   double unit() const;
   double unadjusted(double penalty) const;
+  void check_cycle() const;
+  void add_penalties(double step_size);
+  // The place of a step in the cycle; 0 without one.
+  std::size_t phase(std::uint64_t step) const {
+    return options_.cycle ? step % static_cast<std::uint64_t>(options_.cycle->period) : 0;
+  }
+  bool one_penalty() const { return options_.precondition.empty(); }
 
   Domain domain_;
   DlpOptions options_;
   double step_size_;
-  std::vector<double> penalty_;        // unit / (alpha p_i): one, or one per coordinate
-  std::vector<float> penalty_single_;  // padded like a row
+  // unit / (alpha p_i): one, or one per coordinate, for each step of the cycle; in single precision
+  // padded like rows.
+  std::vector<double> penalty_;
+  std::vector<float> penalty_single_;
 };
 
 }  // namespace saltus

@@ -20,6 +20,10 @@ class Independent {
   // The probabilities of all levels, coordinate after coordinate. Throws DataError unless they are
   // above 0 and those of each coordinate sum to 1 up to rounding (1e-6), which is then taken out.
   static Independent of_levels(const Domain& domain, std::span<const double> probabilities);
+  // By `bernoulli` where all coordinates have two levels, otherwise by `of_levels`.
+  static Independent with_probabilities(const Domain& domain, std::span<const double> p) {
+    return domain.two_level() ? bernoulli(domain, p) : of_levels(domain, p);
+  }
 
   const Domain& domain() const { return domain_; }
   double log_probability(const Symbol* x) const;
@@ -28,6 +32,8 @@ class Independent {
   // The score (see Target::evaluate) of coordinate i at a level: of a categorical coordinate that
   // of the level itself, log p; otherwise the slope of log p between the neighbouring levels.
   double score(int i, int level) const;
+  // All states have the same probability.
+  bool is_uniform() const { return uniform_; }
   // The score of a coordinate does not depend on its level.
   bool fixed_score() const { return fixed_score_; }
 

@@ -2,6 +2,9 @@
 //
 //   log p_beta(x) = beta log p(x) + (1 - beta) log p_0(x),   0 <= beta <= 1.
 //
+// Where the base is uniform, so that log p_0 is a constant, beta may be above 1: colder than the
+// model.
+//
 // A row's cache (Target::cache_size) holds the model's own cached values and score, so that a
 // change of beta takes no evaluation and adds no error. Every ability of the model serves at every
 // beta: differences, conditional distributions and relaxed values are affine in beta.

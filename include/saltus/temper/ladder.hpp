@@ -25,13 +25,16 @@ std::vector<double> equal_rejection_ladder(std::span<const double> betas,
 // The global communication barrier, Lambda: the sum of the rejection rates. A little too low for a
 // coarse ladder.
 double barrier(std::span<const double> rejection);
+// False where log p - log p_0 is constant, so that no swap is ever rejected.
+bool has_barrier(std::span<const double> rejection);
 
 // Round trips of all replicas per scan, if exploring made V independent of what it was before.
 double round_trip_rate(std::span<const double> rejection);
 
 // Pairs of neighbours, N, that give most round trips for the work: 2 Lambda, where half of the
 // swaps are rejected. At least 2 and at most 512, and at most a factor 2 away from the present
-// number, because a ladder that is far too coarse hides a part of the barrier.
+// number, because a ladder that is far too coarse hides a part of the barrier. 1 where there is no
+// barrier.
 int better_pairs(std::span<const double> rejection);
 
 }  // namespace saltus

@@ -18,6 +18,7 @@
 
 #include "saltus/run/adapt.hpp"
 #include "saltus/run/run.hpp"
+#include "saltus/temper/travels.hpp"
 
 namespace saltus {
 
@@ -41,8 +42,11 @@ struct TemperingReport {
   // log Z from all slots: the bridge estimate with its standard error over ensembles (NaN for one
   // ensemble), and two that tend to be too low and too high.
   double log_z = 0, log_z_error = 0, log_z_forward = 0, log_z_backward = 0;
+  double log_z_gap_error = 0;  // standard error of forward less backward
   // By slot; NaN for the base.
   std::vector<double> acceptance, step_size, correlation;  // of V before and after exploring
+  // The slot of each replica of the first ensemble, scan by scan, for some hundred scans.
+  std::vector<std::vector<std::uint16_t>> paths;
 };
 
 // The plan of the run counts scans where it says steps, and its chains are ensembles.
@@ -63,7 +67,8 @@ class ParallelTempering final : public DrawingRun {
   const Sampler& sampler() const override { return *samplers_.front(); }  // of the last slot
   int tile_size() const override { return ensemble_->tile_size(); }
   const Symbol* state(int ensemble) const override { return ensemble_->state(ensemble); }
-  TemperingReport report() const;  // since the end of warm-up
+  // Since the end of warm-up, of the ensembles of all parts of the run, which must all call it.
+  TemperingReport report() const;
 
   void save(ByteWriter& out) const override;
   void restore(ByteReader& in) override;
@@ -85,13 +90,6 @@ class ParallelTempering final : public DrawingRun {
   struct SlotSums {
     double acceptance = 0, steps = 0;
     double count = 0, before = 0, after = 0, before2 = 0, after2 = 0, product = 0;
-  };
-  // Where the state in each slot began, and what each replica has seen: nothing, the base, or the
-  // model after the base.
-  struct Travels {
-    std::vector<std::uint16_t> replica_of_slot;
-    std::vector<std::uint8_t> seen;
-    std::uint64_t restarts = 0, round_trips = 0;
   };
 
   std::uint64_t step() const override { return scan_; }
@@ -131,6 +129,7 @@ class ParallelTempering final : public DrawingRun {
   std::vector<PairSums> pair_sums_;
   std::vector<SlotSums> slot_sums_;
   std::vector<Travels> travels_;
+  std::vector<std::vector<std::uint16_t>> paths_;  // replica_of_slot of the first ensemble, by scan
 };
 
 }  // namespace saltus

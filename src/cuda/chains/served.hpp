@@ -48,6 +48,8 @@ struct Served {
 
 inline Served serve_dlp(const Sampler& sampler) {
   const auto& dlp = static_cast<const Dlp&>(sampler);
+  // The kernels' logits have half of the gradient, and one penalty at every step.
+  if (dlp.options().balancing_exponent != 0.5 || dlp.options().cycle) return {};
   return {dlp.options().adjust ? &kDmala : &kDula, dlp.penalty()};
 }
 inline Served serve_gwg(const Sampler& sampler) {

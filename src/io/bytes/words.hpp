@@ -58,8 +58,9 @@ class TextLines {
  public:
   // Reads all of it; messages call it `name`.
   TextLines(const FileRange& file, std::string name)
-      : name_(std::move(name)), text_(file.size, '\0'), rest_(text_) {
-    file.read(0, text_.data(), text_.size());
+      : TextLines(content_of(file), std::move(name)) {}
+  TextLines(std::string text, std::string name)
+      : name_(std::move(name)), text_(std::move(text)), rest_(text_) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
   }
@@ -79,6 +80,13 @@ class TextLines {
   [[noreturn]] void refuse(const std::string& why) const {
     throw DataError(fmt::format("'{}' cannot be used: line {}: {}.", name_,
                                 std::max<std::size_t>(1, line_number_), why));
+  }
+
+ private:
+  static std::string content_of(const FileRange& file) {
+    std::string text(file.size, '\0');
+    file.read(0, text.data(), text.size());
+    return text;
   }
 
  protected:

@@ -61,6 +61,10 @@ void put_info(const File& file, int group, const DrawsInfo& info) {
   put_text(file, group, "model", info.model);
   put_text(file, group, "sampler", info.sampler);
   put_number(file, group, "step_size", info.step_size, NC_DOUBLE);
+  if (info.chains_of_run > 0) {
+    put_number(file, group, "first_chain", static_cast<double>(info.first_chain), NC_INT64);
+    put_number(file, group, "chains_of_run", static_cast<double>(info.chains_of_run), NC_INT64);
+  }
   put_number(file, group, "levels", info.levels, NC_INT);
   put_number(file, group, "first_value", info.first_value, NC_DOUBLE);
   put_number(file, group, "spacing", info.spacing, NC_DOUBLE);

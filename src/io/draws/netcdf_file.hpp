@@ -115,7 +115,9 @@ inline bool is_own_attribute(std::string_view name) {
                     "levels",
                     "first_value",
                     "spacing",
-                    "exact"};
+                    "exact",
+                    "first_chain",
+                    "chains_of_run"};
   return std::ranges::find(own, name) != own.end();
 }
 

@@ -118,6 +118,12 @@ void read_attributes(const File& file, int group, DrawsInfo& info) {
   info.sampler = text_attribute(file, group, "sampler").value_or("");
   info.step_size = number_attribute(group, "step_size").value_or(0);
   info.exact = number_attribute(group, "exact").value_or(1) != 0;
+  const auto chain_number = [&](const char* name) {
+    return static_cast<std::int64_t>(
+        std::clamp(number_attribute(group, name).value_or(0), 0.0, 4294967295.0));
+  };
+  info.first_chain = chain_number("first_chain");
+  info.chains_of_run = chain_number("chains_of_run");
   int count = 0;
   file.check(nc_inq_natts(group, &count));
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,6 @@
-// Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size.
+// Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
+// part of a run also part, its first chain and the number of the run's chains; of a tempered run
+// tempering, JSON as bytes.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,6 +16,7 @@ namespace saltus {
 namespace {
 
 constexpr int kMostLevelsInAByte = 256;
+constexpr std::size_t kLongestText = std::size_t{16} << 20;
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
@@ -55,6 +58,15 @@ void write_constants(ZipWriter& zip, const DrawsInfo& info) {
   const std::array<double, 2> values = {info.first_value, info.spacing};
   add_npy(zip, "values", NpyType::f8, {2}, std::as_bytes(std::span(values)));
   add_npy(zip, "step_size", NpyType::f8, {}, std::as_bytes(std::span(&info.step_size, 1)));
+  if (info.chains_of_run > 0) {
+    const std::array<double, 2> part = {static_cast<double>(info.first_chain),
+                                        static_cast<double>(info.chains_of_run)};
+    add_npy(zip, "part", NpyType::f8, {2}, std::as_bytes(std::span(part)));
+  }
+  if (const auto found = info.attributes.find("tempering"); found != info.attributes.end()) {
+    const std::string& text = found->second;
+    add_npy(zip, "tempering", NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
+  }
 }
 
 std::optional<NpyArray> find_array(const ZipReader& zip, const std::string& name) {
@@ -71,6 +83,16 @@ std::vector<double> small_array(const NpyArray& array, std::size_t count) {
   }
   array.read(0, std::span(numbers));
   return numbers;
+}
+
+// The text whose bytes are the array's numbers.
+std::string text_of(const NpyArray& array) {
+  if (array.count() > kLongestText) array.refuse("is too long to be a text");
+  std::vector<double> numbers(array.count());
+  array.read(0, std::span(numbers));
+  std::string text;
+  for (const double v : numbers) text += static_cast<char>(static_cast<unsigned char>(v));
+  return text;
 }
 
 }  // namespace
@@ -102,6 +124,16 @@ std::unique_ptr<Draws> open_npz_draws(const std::filesystem::path& path) {
     }
   }
   if (const auto step = find_array(zip, "step_size")) info.step_size = small_array(*step, 1)[0];
+  if (const auto part = find_array(zip, "part")) {
+    const std::vector<double> numbers = small_array(*part, 2);
+    const auto whole = [](double v) { return v >= 0 && v <= 4294967295.0 && v == std::floor(v); };
+    if (!whole(numbers[0]) || !whole(numbers[1])) part->refuse("is not a first chain and a count");
+    info.first_chain = static_cast<std::int64_t>(numbers[0]);
+    info.chains_of_run = static_cast<std::int64_t>(numbers[1]);
+  }
+  if (const auto tempering = find_array(zip, "tempering")) {
+    info.attributes["tempering"] = text_of(*tempering);
+  }
   return std::make_unique<ArrayDraws>(std::move(info), std::move(*x), find_array(zip, "logp"),
                                       find_array(zip, "acceptance_rate"));
 }

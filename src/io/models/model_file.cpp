@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "io/bytes/byte_file.hpp"
+#include "io/bytes/gzip.hpp"
 #include "io/models/json_fields.hpp"
+#include "io/models/rudy.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
@@ -352,6 +354,14 @@ Model complete(Model model, const std::string& source, const ModelOptions& optio
   return model;
 }
 
+// Formats of other programs, known by their content. What fits none of them is JSON.
+struct TextFormat {
+  bool (*fits)(const std::string& text);
+  Model (*read)(std::string text, const std::string& name);
+};
+constexpr TextFormat kTextFormats[] = {{looks_like_rudy, read_rudy}};
+constexpr const char* kGzipStart = "\x1f\x8b";
+
 }  // namespace
 
 Model read_model(const std::string& file_or_name) {
@@ -364,8 +374,15 @@ Model read_model(const std::string& file_or_name) {
   if (!file.is_open()) {
     throw NoModel("there is no model file and no built-in model '" + file_or_name + "'");
   }
-  const std::string text = content_of(file);
+  std::string text = content_of(file);
   const fs::path path = fs::absolute(file_or_name).lexically_normal();
+  if (text.starts_with(kGzipStart)) text = read_text(file_or_name);
+  for (const TextFormat& format : kTextFormats) {
+    if (!format.fits(text)) continue;
+    Model model = format.read(std::move(text), file_or_name);
+    model.text = reference_to(path);
+    return model;
+  }
   Model model = read_text(text, file_or_name, path.parent_path());
   if (text.size() > kMostText) model.text = reference_to(path);
   return model;

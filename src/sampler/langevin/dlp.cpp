@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
@@ -17,6 +18,8 @@ namespace {
 // Where tuning starts: a flip costs 2.5 (alpha = 0.2 for bits, the paper's usual one), a step
 // between neighbouring ordered levels 1.
 constexpr double kStartPenaltyFlip = 2.5, kStartPenaltyOrdered = 1.0;
+
+constexpr int kLongestCycle = 1000;  // its penalties are a table
 
 // The tuned scale. Proposed changes grow like exp(-penalty) when the penalty is large, so there the
 // penalty itself is the natural scale; when it is small, its logarithm is. The two join smoothly
@@ -41,7 +44,18 @@ void check_precondition(const std::vector<double>& p, int dim) {
   }
 }
 
+void check_exponent(double gamma) {
+  if (gamma > 0 && gamma <= 1) return;
+  throw UsageError("balancing_exponent is " + std::to_string(gamma) +
+                   "; it must be above 0 and at most 1 (0.5: the Langevin proposal)");
+}
+
 }  // namespace
+
+double StepCycle::step_size(int k) const {
+  const double turn = std::numbers::pi * k / period;
+  return std::max(largest * (std::cos(turn) + 1) / 2, smallest);
+}
 
 Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(std::move(options)) {
   check_precondition(options_.precondition, domain_.dim());
@@ -51,17 +65,58 @@ Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(s
     throw UsageError("step_size is " + std::to_string(*options_.step_size) +
                      "; it must be above 0");
   }
-  if (!options_.adapt) options_.adapt = !options_.step_size;
-  if (!*options_.adapt && !options_.step_size) {
+  check_exponent(options_.balancing_exponent);
+  check_cycle();
+  if (!options_.adapt) options_.adapt = !options_.step_size && !options_.cycle;
+  if (!*options_.adapt && !options_.step_size && !options_.cycle) {
     throw UsageError("adapt=false needs a step_size");
   }
   const bool flips = domain_.max_levels() == 2 || domain_.kind() == Domain::Kind::categorical;
   const double start = flips ? kStartPenaltyFlip : kStartPenaltyOrdered;
   step_size_ = options_.step_size.value_or(unit() / start);
-  for (double p : options_.precondition) penalty_.push_back(unit() / (step_size_ * p));
-  if (penalty_.empty()) penalty_.push_back(unit() / step_size_);
-  penalty_single_.assign(penalty_.begin(), penalty_.end());
-  if (penalty_.size() > 1) penalty_single_.resize(static_cast<std::size_t>(padded(domain_.dim())));
+  for (int k = 0; k < phases(domain_); ++k) {
+    add_penalties(options_.cycle ? options_.cycle->step_size(k) : step_size_);
+  }
+}
+
+void Dlp::add_penalties(double step_size) {
+  const auto add = [&](double penalty) {
+    penalty_.push_back(penalty);
+    penalty_single_.push_back(static_cast<float>(penalty));
+  };
+  if (one_penalty()) return add(unit() / step_size);
+  for (double p : options_.precondition) add(unit() / (step_size * p));
+  penalty_single_.resize(penalty_single_.size() +
+                         static_cast<std::size_t>(padded(domain_.dim()) - domain_.dim()));
+}
+
+std::span<const float> Dlp::penalty(std::uint64_t step) const {
+  const std::size_t size = one_penalty() ? 1 : static_cast<std::size_t>(padded(domain_.dim()));
+  return std::span(penalty_single_).subspan(phase(step) * size, size);
+}
+
+void Dlp::check_cycle() const {
+  if (!options_.cycle) return;
+  const auto& [period, largest, smallest] = *options_.cycle;
+  if (domain_.kind() != Domain::Kind::ordered || domain_.max_levels() == 2) {
+    throw UsageError(
+        "cycle is for coordinates with more than two ordered levels, where large steps reach "
+        "distant modes; on two-level and categorical models it slows the chain, and parallel "
+        "tempering reaches other modes");
+  }
+  if (period < 2 || period > kLongestCycle) {
+    throw UsageError("cycle is " + std::to_string(period) + "; it must be from 2 to " +
+                     std::to_string(kLongestCycle) + " steps");
+  }
+  if (!(smallest > 0 && smallest <= largest && std::isfinite(largest))) {
+    throw UsageError("largest_step is " + std::to_string(largest) + " and smallest_step " +
+                     std::to_string(smallest) +
+                     "; a cycle needs both, positive, the first not below the second");
+  }
+  if (options_.step_size || options_.adapt.value_or(false)) {
+    throw UsageError(
+        "a cycle has largest_step and smallest_step in place of step_size, and is not tuned");
+  }
 }
 
 double Dlp::unit() const {
@@ -71,7 +126,17 @@ double Dlp::unit() const {
 }
 
 std::vector<Parameter> Dlp::parameters() const {
-  std::vector<Parameter> list{{"step_size", step_size_}, {"adapt", *options_.adapt}};
+  std::vector<Parameter> list;
+  if (const auto& cycle = options_.cycle) {
+    list = {{"cycle", std::int64_t{cycle->period}},
+            {"largest_step", cycle->largest},
+            {"smallest_step", cycle->smallest}};
+  } else {
+    list = {{"step_size", step_size_}, {"adapt", *options_.adapt}};
+  }
+  if (options_.balancing_exponent != 0.5) {
+    list.push_back({"balancing_exponent", options_.balancing_exponent});
+  }
   list.push_back(
       {"distance", options_.distance == DlpOptions::Distance::index ? "index" : "value"});
   if (options_.window) list.push_back({"window", std::int64_t{options_.window}});
@@ -122,14 +187,16 @@ std::unique_ptr<Sampler> Dlp::tuned(std::span<const double> value, Phase phase) 
 // The passes over one row, whatever the domain.
 class Dlp::Pass {
  public:
-  Pass(const Dlp& dlp, Workspace& work)
+  Pass(const Dlp& dlp, std::uint64_t step, Workspace& work)
       : two_level_(dlp.domain_.two_level()), dim_(dlp.domain_.dim()) {
-    const bool uniform = dlp.penalty_.size() == 1;
-    const auto half = static_cast<float>(dlp.domain_.spacing() / 2);
+    const bool uniform = dlp.one_penalty();
+    const auto pull = static_cast<float>(dlp.domain_.spacing() * dlp.options_.balancing_exponent);
+    const float* penalty =
+        dlp.options_.cycle ? dlp.penalty(step).data() : dlp.penalty_single_.data();
     if (two_level_) {
-      flips_ = {half, dlp.penalty_single_.data(), uniform};
+      flips_ = {pull, penalty, uniform};
     } else {
-      levels_ = {&dlp.domain_, half, dlp.penalty_single_.data(), uniform, dlp.options_.window};
+      levels_ = {&dlp.domain_, pull, penalty, uniform, dlp.options_.window};
       room_ = work.sampler_scratch.get<float>(0, ops::room_for_levels(dlp.domain_));
     }
   }
@@ -154,7 +221,7 @@ class Dlp::Pass {
 };
 
 void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<StepInfo> info) const {
-  const Pass pass(*this, work);
+  const Pass pass(*this, tile.step, work);
   const int rows = tile.rows();
   Tile& y = work.proposal;
   double* log_q = work.sampler_scratch.get<double>(1, static_cast<std::size_t>(rows));
@@ -183,20 +250,23 @@ void Dlp::step(const Target& target, Tile& tile, Workspace& work, std::span<Step
 }
 
 void Dlp::log_probabilities(const Domain& domain, const Symbol* x, const double* score,
-                            std::span<double> out) const {
+                            std::span<double> out, std::uint64_t step_number) const {
+  const double gamma = options_.balancing_exponent;
+  const std::size_t first =
+      phase(step_number) * std::max<std::size_t>(options_.precondition.size(), 1);
   std::size_t begin = 0;
   for (int i = 0; i < domain.dim(); ++i) {
     const int levels = domain.levels(i);
     const std::span a = out.subspan(begin, static_cast<std::size_t>(levels));
-    const double penalty = penalty_[penalty_.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+    const double penalty = penalty_[first + (one_penalty() ? 0 : static_cast<std::size_t>(i))];
     for (int k = 0; k < levels; ++k) {
       const double step = k - x[i];
       double& logit = a[static_cast<std::size_t>(k)];
       if (domain.kind() == Domain::Kind::categorical) {
         const double* of_level = score + domain.score_begin(i);
-        logit = (of_level[k] - of_level[x[i]]) / 2 - (k == x[i] ? 0.0 : penalty);
+        logit = gamma * (of_level[k] - of_level[x[i]]) - (k == x[i] ? 0.0 : penalty);
       } else {
-        logit = score[i] * domain.spacing() * step / 2 - penalty * step * step;
+        logit = gamma * score[i] * domain.spacing() * step - penalty * step * step;
         if (options_.window && std::abs(step) > options_.window) logit = -INFINITY;
       }
     }
@@ -206,18 +276,30 @@ void Dlp::log_probabilities(const Domain& domain, const Symbol* x, const double*
   }
 }
 
-void Dlp::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
+void Dlp::transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                             std::span<double> acceptance) const {
   const auto law = [&](std::size_t s, std::span<double> out) {
-    log_probabilities(table.domain(), table.state(s), table.score(s), out);
+    log_probabilities(table.domain(), table.state(s), table.score(s), out, when.step);
   };
   product_matrix(table, options_.adjust, law, matrix, acceptance);
 }
 
 namespace {
 
-const std::vector<std::string> kParameters = {"step_size", "adapt", "precondition", "distance",
-                                              "window"};
+const std::vector<std::string> kParameters = {
+    "step_size", "adapt",        "precondition",  "distance",          "window",
+    "cycle",     "largest_step", "smallest_step", "balancing_exponent"};
+
+std::optional<StepCycle> cycle_setting(const Settings& settings) {
+  const auto period = integer_setting(settings, "cycle");
+  const auto largest = number_setting(settings, "largest_step");
+  const auto smallest = number_setting(settings, "smallest_step");
+  if (!period && (largest || smallest)) {
+    throw UsageError("largest_step and smallest_step need a cycle, the number of its steps");
+  }
+  if (!period) return std::nullopt;
+  return StepCycle{*period, largest.value_or(0), smallest.value_or(0)};
+}
 
 std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings, bool adjust) {
   DlpOptions options;
@@ -226,6 +308,9 @@ std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings
   options.adapt = switch_setting(settings, "adapt");
   options.precondition = list_setting(settings, "precondition");
   options.window = integer_setting(settings, "window").value_or(0);
+  options.balancing_exponent =
+      number_setting(settings, "balancing_exponent").value_or(options.balancing_exponent);
+  options.cycle = cycle_setting(settings);
   options.distance = choice_setting(settings, "distance", {"index", "value"}) == 0
                          ? DlpOptions::Distance::index
                          : DlpOptions::Distance::value;

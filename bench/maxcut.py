@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs 'saltus anneal' on the graphs of a folder (G1.txt.gz, ...; rudy files, plain or gzip) and writes the table of
+results/maxcut: results.json and results.csv.
+
+    bench/maxcut.py build/release/saltus FOLDER results/maxcut [--restarts 100] [--steps 1000] [--only G1,G48]
+"""
+
+import argparse
+import csv
+import glob
+import json
+import os
+import platform
+import re
+import subprocess
+
+# Best known cuts, as far as two public lists agree on them; those marked True are proven to be the largest.
+BEST_KNOWN = {
+    "G1": (11624, False), "G2": (11620, False), "G3": (11622, False), "G6": (2178, False), "G11": (564, True),
+    "G12": (556, False), "G13": (582, False), "G14": (3064, False), "G18": (992, False), "G22": (13359, False),
+    "G32": (1410, False), "G35": (7687, False), "G43": (6660, False), "G48": (6000, True), "G49": (6000, True),
+    "G50": (5880, True), "G51": (3848, False), "G55": (10299, False), "G60": (14188, False), "G70": (9591, False)}
+COLUMNS = ["graph", "vertices", "cut", "best_known", "proven", "mean_cut", "restarts", "steps", "reached",
+           "tts99_seconds", "seconds", "total_seconds"]
+
+
+def graphs(folder):
+    """(name, path) of the graphs, in the order of their numbers."""
+    found = {}
+    for path in glob.glob(os.path.join(folder, "G*")):
+        name = re.fullmatch(r"(G\d+)(\.\w+)*", os.path.basename(path))
+        if name:
+            found[name[1]] = path
+    return sorted(found.items(), key=lambda item: int(item[0][1:]))
+
+
+def processor():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    return platform.processor()
+
+
+def anneal(saltus, name, path, options):
+    best_known, proven = BEST_KNOWN.get(name, (None, None))
+    command = [saltus, "anneal", path, "--json", "--restarts", str(options.restarts), "--steps", str(options.steps),
+               "--seed", str(options.seed)]
+    if best_known is not None:
+        command += ["--goal", str(best_known)]
+    j = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    cut = j["objective"]["best"]
+    if proven and cut > best_known:
+        raise SystemExit(f"{name}: a cut of {cut}, above the proven largest one, {best_known}")
+    return {"graph": name, "vertices": j["dimension"], "cut": cut, "best_known": best_known, "proven": proven,
+            "mean_cut": j["objective"]["mean"], "restarts": j["restarts"], "steps": j["steps"],
+            "reached": j["reached"] if best_known is not None else None,
+            "tts99_seconds": j["tts99"]["seconds"] if best_known is not None else None,
+            "seconds": j["seconds"], "total_seconds": j["total_seconds"]}, j["version"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("saltus")
+    parser.add_argument("graphs")
+    parser.add_argument("out")
+    parser.add_argument("--restarts", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    only = set(filter(None, options.only.split(",")))
+    rows, version = [], None
+    for name, path in graphs(options.graphs):
+        if only and name not in only:
+            continue
+        row, version = anneal(options.saltus, name, path, options)
+        rows.append(row)
+        print(name, row["cut"], "of", row["best_known"] or "?", f"{row['total_seconds']:.1f} s", flush=True)
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "results.json"), "w") as file:
+        json.dump({"command": "saltus anneal GRAPH --restarts %d --steps %d --seed %d"
+                   % (options.restarts, options.steps, options.seed), "version": version, "processor": processor(),
+                   "threads": os.cpu_count(), "graphs": rows}, file, indent=1)
+        file.write("\n")
+    with open(os.path.join(options.out, "results.csv"), "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+// saltus certify: a bound of the distance to the model, from coupled chains.
+#include "saltus/certify.hpp"
+
+#include <fmt/core.h>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "saltus/core/error.hpp"
+#include "saltus/version.hpp"
+
+namespace saltus::cli {
+namespace {
+
+constexpr double kShares[] = {0.1, 0.5, 0.9, 0.99, 1};
+
+struct CertifyOptions {
+  ModelRequest model;
+  std::string lag = "auto", seed = "1";
+  std::vector<std::string> set;
+  bool json = false;
+  CertifyRequest request;
+};
+
+std::optional<std::uint64_t> lag_of(const std::string& text, std::uint64_t most) {
+  if (text == "auto") return std::nullopt;
+  const bool digits = !text.empty() && text.size() <= 15 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  const std::uint64_t lag = digits ? std::stoull(text) : 0;
+  if (lag >= 1 && lag <= most) return lag;
+  throw UsageError("--lag is '" + text + "'; it must be auto, or a number of steps from 1 to " +
+                   "--max-steps, " + std::to_string(most));
+}
+
+std::string unmet_text(const CertifyResult& r) {
+  return fmt::format("{} of {} pairs had not met after {} steps", count(r.unmet), count(r.pairs),
+                     with_commas(r.max_steps));
+}
+
+std::string name_of(const UnbiasedMean& m, const Target& target) {
+  return m.coordinate < 0 ? "log p" : coordinate_name(m.coordinate, target.shape());
+}
+
+Json optional_json(const std::optional<double>& v) {
+  return v ? json_number(*v) : Json(nullptr);
+}
+
+Json step_json(const std::optional<std::uint64_t>& v) {
+  return v ? Json(*v) : Json(nullptr);
+}
+
+Json certificate_json(const CertifyOptions& o, const CertifyResult& r) {
+  const Target& target = *o.request.target;
+  Json j;
+  j["model"] = target.name();
+  j["dimension"] = target.domain().dim();
+  j["sampler"] = r.sampler;
+  j["parameters"] = parameters_json(r.parameters);
+  j["tuned"] = r.tuned;
+  j["pairs"] = r.pairs;
+  j["lag"] = r.lag;
+  j["max_steps"] = r.max_steps;
+  j["unmet"] = r.unmet;
+  j["certified"] = r.certified();
+  j["meeting_times"] = nullptr;
+  if (!r.times.empty()) {
+    auto& times = j["meeting_times"] = Json::object();
+    double sum = 0;
+    for (const std::uint64_t t : r.times) sum += static_cast<double>(t);
+    times["mean"] = sum / static_cast<double>(r.times.size());
+    for (const double share : kShares)
+      times[fmt::format("{:g} %", 100 * share)] = r.quantile(share);
+  }
+  j["bound"] = Json::array();
+  for (const BoundAt& at : r.curve) {
+    j["bound"].push_back({{"step", at.step},
+                          {"bound", json_number(at.value.bound)},
+                          {"standard_error", json_number(at.value.standard_error)},
+                          {"exact_distance", optional_json(at.exact)}});
+  }
+  j["below_0.25"] = step_json(r.below_quarter);
+  j["below_0.01"] = step_json(r.below_hundredth);
+  j["recommended_warmup"] = step_json(r.below_hundredth);
+  j["window"] = r.window ? Json{r.window->first, r.window->last} : Json(nullptr);
+  j["unbiased_means"] = Json::array();
+  for (const UnbiasedMean& m : r.means) {
+    j["unbiased_means"].push_back({{"of", name_of(m, target)},
+                                   {"mean", json_number(m.mean)},
+                                   {"standard_error", json_number(m.standard_error)},
+                                   {"exact", optional_json(m.exact)}});
+  }
+  j["seed"] = o.request.seed;
+  j["seconds"] = r.seconds;
+  j["version"] = version();
+  return j;
+}
+
+void print_times(const CertifyResult& r) {
+  if (r.times.empty()) return;
+  show("Steps until a pair met{}:\n", r.unmet ? ", of those that did" : "");
+  for (const double share : kShares) {
+    show("  {:>5} of the pairs within {:>10}\n", fmt::format("{:g} %", 100 * share),
+         with_commas(r.quantile(share)));
+  }
+}
+
+void print_curve(const CertifyResult& r) {
+  const bool exact = r.curve.front().exact.has_value();
+  show("\n{:>10} {:>10} {:>11}{}\n", "after step", "bound", "std. error",
+       exact ? "   exact distance" : "");
+  for (const BoundAt& at : r.curve) {
+    show("{:>10} {:>10.4f} {:>11.4f}", with_commas(at.step), at.value.bound,
+         at.value.standard_error);
+    if (at.exact) show(" {:>16.4f}", *at.exact);
+    show("\n");
+  }
+  show("\n");
+  if (r.below_quarter)
+    show("The bound is below 0.25 from step {} on.\n", with_commas(*r.below_quarter));
+  if (r.below_hundredth) {
+    show("It is below 0.01 from step {} on: the recommended warm-up.\n",
+         with_commas(*r.below_hundredth));
+  } else {
+    show("To tell a bound below 0.01 needs 300 pairs or more.\n");
+  }
+}
+
+void print_means(const CertifyResult& r, const Target& target) {
+  if (r.means.empty()) return;
+  show("\nMeans without the bias of the start, from steps {} to {} of every pair:\n",
+       with_commas(r.window->first), with_commas(r.window->last));
+  show("{:<12} {:>12} {:>11}{}\n", "", "mean", "std. error",
+       r.means.front().exact ? "        exact" : "");
+  for (const UnbiasedMean& m : r.means) {
+    show("{:<12} {:>12.5f} {:>11.5f}", name_of(m, target), m.mean, m.standard_error);
+    if (m.exact) show(" {:>12.5f}", *m.exact);
+    show("\n");
+  }
+}
+
+void print_certificate(const CertifyOptions& o, const CertifyResult& r) {
+  const Target& target = *o.request.target;
+  show("{}, {}: {} with {}{}\n{} pairs of chains from uniform starts, lag {}, seed {}\n\n",
+       target.name(), shape_text(target.shape()), r.sampler,
+       parameters_text(r.parameters, {"adapt"}), r.tuned ? " (tuned in a warm-up)" : "",
+       count(r.pairs), with_commas(r.lag), o.request.seed);
+  if (r.unmet > 0) {
+    show("{}: there is no bound.\nPairs that do not meet often sit in different modes.\n\n",
+         unmet_text(r));
+    print_times(r);
+  } else {
+    print_times(r);
+    print_curve(r);
+    print_means(r, target);
+  }
+  show("\n{}\n", duration(r.seconds));
+}
+
+int certify_model(CertifyOptions o) {
+  CertifyRequest& request = o.request;
+  request.seed = parse_seed(o.seed);
+  request.lag = lag_of(o.lag, request.max_steps);
+  request.settings = parse_settings(o.set);
+  request.target = shared_target(load_model(o.model));
+  const auto run = [&] {
+    Progress progress(Progress::Elsewhere::nothing);
+    return certify(request, [&](const CertifyStatus& s) {
+      return progress.show(
+          fmt::format("{}: {} of {} pairs", s.pilot ? "pilot" : "coupling", s.done, s.pairs));
+    });
+  };
+  const CertifyResult result = run();
+  if (!result.complete) {
+    say("Stopped before all pairs were run: there is no bound.\n");
+    return signal_seen() ? 128 + signal_seen() : ok;
+  }
+  o.json ? show_json(certificate_json(o, result)) : print_certificate(o, result);
+  return ok;
+}
+
+}  // namespace
+
+void add_certify(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand(
+      "certify", "Bound how far a chain is from the model after so many steps, by coupled chains");
+  auto o = std::make_shared<CertifyOptions>();
+  CertifyRequest& request = o->request;
+  add_model_options(*command, o->model);
+  add_default(*command, "--sampler", request.sampler, "Sampler: dmala or gibbs");
+  add_settings(*command, o->set);
+  add_default(*command, "--pairs", request.pairs, "Pairs of chains", CLI::Range(2, 10'000'000));
+  add_typed(*command, "--lag", o->lag,
+            "Steps that one chain of a pair is ahead; auto: the 90 % quantile of the meeting times "
+            "of pilot pairs",
+            "auto|N")
+      ->capture_default_str();
+  add_default(*command, "--max-steps", request.max_steps,
+              "Steps after which a pair counts as unmet", CLI::Range(1, 1'000'000'000));
+  add_default(*command, "--warmup", request.warmup, "Steps that tune a sampler without a step size",
+              steps_from(1));
+  add_seed(*command, o->seed);
+  add_threads(*command, request.threads, "a result");
+  command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
+  command->callback([o, &status] { status = certify_model(*o); });
+}
+
+}  // namespace saltus::cli
