@@ -25,15 +25,63 @@ namespace {
 struct ReproduceRequest {
   ReproduceRequest() { options.seeds = 0; }  // the experiment's own
   reproduce::Options options;
-  std::string name, seed = "1", out, data, alphas, only, device = "cpu";
+  std::string name, seed = "1", out, data, alphas, only, device = "cpu", results = "results",
+                    starts = "own";
   bool json = false;
 };
 
-void list_experiments() {
-  for (const reproduce::Experiment& e : reproduce::experiments()) {
-    show("{:<15} {}\n{:<15} about {}; with --quick about {}\n", e.name, e.summary, "", e.full_time,
-         e.quick_time);
+// "results/bnn: 2026-11-15, 3 days old, saltus 0.2.0, 5 seeds: 51 agree, 5 differ"
+std::string results_line(const reproduce::ListedResults& r) {
+  using reproduce::Verdict;
+  const std::string age = reproduce::age_text(r.date, reproduce::today());
+  std::string line =
+      fmt::format("{}: {}{}saltus {}, {} seed{}{}: {} agree, {} differ", r.folder.string(),
+                  r.date.empty() ? "" : r.date + ", ", age.empty() ? "" : age + ", ", r.version,
+                  r.seeds, r.seeds == 1 ? "" : "s", r.quick ? ", quick" : "",
+                  r.count(Verdict::agrees), r.count(Verdict::differs));
+  const auto add = [&](Verdict v, const char* words) {
+    if (r.count(v) > 0) line += fmt::format(", {} {}", r.count(v), words);
+  };
+  add(Verdict::cannot_hold, "cannot hold");
+  add(Verdict::undecided, "undecided");
+  return line;
+}
+
+Json listed_json(const reproduce::ListedResults& r) {
+  Json verdicts = Json::object();
+  for (const reproduce::Verdict v : reproduce::kVerdicts) {
+    verdicts[reproduce::verdict_text(v)] = r.count(v);
   }
+  return {{"folder", r.folder.string()},
+          {"date", r.date.empty() ? Json(nullptr) : Json(r.date)},
+          {"version", r.version},
+          {"command", r.command},
+          {"quick", r.quick},
+          {"seeds", r.seeds},
+          {"verdicts", verdicts}};
+}
+
+void list_experiments(const ReproduceRequest& request) {
+  const auto kept = reproduce::list_results(request.results);
+  Json all = Json::array();
+  for (const reproduce::Experiment& e : reproduce::experiments()) {
+    Json found = Json::array();
+    if (!request.json) {
+      show("{:<15} {}\n{:<15} about {}; with --quick about {}\n", e.name, e.summary, "",
+           e.full_time, e.quick_time);
+    }
+    for (const reproduce::ListedResults& r : kept) {
+      if (r.experiment != e.name) continue;
+      if (!request.json) show("{:<15} {}\n", "", results_line(r));
+      found.push_back(listed_json(r));
+    }
+    all.push_back({{"name", e.name},
+                   {"summary", e.summary},
+                   {"time", e.full_time},
+                   {"quick_time", e.quick_time},
+                   {"results", found}});
+  }
+  if (request.json) return show_json(all, {}, 1);
   show("\nTimes are for two cores. 'saltus reproduce NAME' runs one; --help has the options.\n");
 }
 
@@ -51,6 +99,12 @@ std::vector<double> parse_alphas(const std::string& text) {
   return list;
 }
 
+// True for "alike".
+bool parse_starts(const std::string& text) {
+  if (text == "own" || text == "alike") return text == "alike";
+  throw UsageError("--starts " + text + ": expected own or alike");
+}
+
 // What was asked for, with what is left to chance written out.
 std::string command_of(const ReproduceRequest& request, const reproduce::Options& options) {
   std::string text = fmt::format("saltus reproduce {}{} --seeds {} --seed {}", request.name,
@@ -63,6 +117,7 @@ std::string command_of(const ReproduceRequest& request, const reproduce::Options
     const auto folder = std::filesystem::weakly_canonical(options.model);
     text += " --model " + shell_word("DIR/" + folder.filename().string());
   }
+  if (options.starts_alike) text += " --starts alike";
   if (options.device == Device::cuda) text += " --device cuda";
   if (!options.data.empty()) text += " --data DIR";
   return text;
@@ -100,15 +155,15 @@ reproduce::Options options_of(const ReproduceRequest& request,
     if (given)
       throw UsageError(fmt::format("the experiment {} does not know {}", request.name, option));
   };
-  if (!experiment.in_parts()) {
-    refuse(options.time > 0, "--time");
-    refuse(options.device != Device::cpu, "--device cuda");
-  }
+  if (!experiment.resumes()) refuse(options.time > 0, "--time");
+  if (!experiment.in_parts()) refuse(options.device != Device::cpu, "--device cuda");
   if (!experiment.own_parts) {
     refuse(options.reduced, "--reduced");
     refuse(options.iterations > 0, "--iterations");
   }
+  options.starts_alike = parse_starts(request.starts);
   if (!experiment.any_model) refuse(!options.model.empty(), "--model");
+  if (!experiment.any_model) refuse(options.starts_alike, "--starts");
   options.only = reproduce::parts_of(experiment, request.only, options.quick);
   if (!experiment.own_parts) reproduce::check_data(experiment, options.data, options.only);
   if (experiment.data.empty()) options.data.clear();
@@ -126,7 +181,7 @@ int reproduce_one(const ReproduceRequest& request) {
   const reproduce::Experiment& experiment = reproduce::find_experiment(request.name);
   reproduce::Options options = options_of(request, experiment);
   const OutFolder folder(request.out.empty() ? "reproduce-" + request.name : request.out);
-  if (experiment.in_parts()) options.partial = folder.path() / "partial";
+  if (experiment.resumes()) options.partial = folder.path() / "partial";
   const Stopwatch watch;
   const auto changed = reproduce::last_change(options.partial);
   reproduce::Results results;
@@ -141,7 +196,7 @@ int reproduce_one(const ReproduceRequest& request) {
     return 128 + signal_seen();
   }
   reproduce::Ledger ledger{{machine_of(options)}, watch.seconds()};
-  if (experiment.in_parts()) {
+  if (experiment.resumes()) {
     const bool computed = reproduce::last_change(options.partial) > changed;
     ledger = reproduce::add_to_ledger(options.partial, ledger.machine(), ledger.seconds, computed);
   }
@@ -181,8 +236,8 @@ void add_reproduce(CLI::App& program, int& status) {
   command
       ->add_option(
           "--time", o->options.time,
-          "Stop after this many seconds (bnn, text: begin no part); the same call goes on: "
-          "bnn, ebm, text")
+          "Stop after this many seconds (all but ebm: begin no part); the same call goes on: bnn, "
+          "ebm, ising-learning, text")
       ->check(finite_number(0))
       ->type_name("SECONDS");
   add_default(*command, "--device", o->device, "Where chains run, cpu or cuda: bnn, ebm, text");
@@ -190,13 +245,17 @@ void add_reproduce(CLI::App& program, int& status) {
       *command, "--model", o->options.model,
       "Folder of a masked language model, in place of the one that comes with the program: text",
       "DIR");
+  add_default(*command, "--starts", o->starts,
+              "Whether each chain of a sentence starts with words of its own, or all alike: text");
   command->add_option("--iterations", o->options.iterations, "Iterations of learning: ebm")
       ->check(steps_from(1));
   command->add_flag("--reduced", o->options.reduced, "A cheaper final evaluation: ebm");
-  command->add_flag("--json", o->json, "Print results.json, and nothing else");
+  add_default(*command, "--results", o->results,
+              "Without NAME: folder of earlier results, which are listed with their age");
+  command->add_flag("--json", o->json, "Print results.json, and nothing else; alone: the list");
   add_threads(*command, o->options.threads, "");
   command->callback([o, &status] {
-    if (o->name.empty()) return list_experiments();
+    if (o->name.empty()) return list_experiments(*o);
     status = reproduce_one(*o);
   });
 }

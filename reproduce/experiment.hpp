@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "report/page.hpp"
+#include "reproduce/verdict.hpp"
 #include "saltus/core/device.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/core/stopwatch.hpp"
@@ -37,24 +38,6 @@ inline Plot labelled(std::string title, std::string x_label, std::string y_label
           .summary = std::move(summary)};
 }
 
-// A number measured in several independent runs.
-struct Measured {
-  double mean = 0;
-  double sd = 0;                     // of one run; 0 for a single one
-  std::optional<double> error = {};  // of the mean; none for a single run
-};
-
-inline Measured measured(std::span<const double> runs) {
-  Measured m;
-  const auto n = static_cast<double>(runs.size());
-  for (const double v : runs) m.mean += v / n;
-  if (runs.size() < 2) return m;
-  for (const double v : runs) m.sd += (v - m.mean) * (v - m.mean) / (n - 1);
-  m.sd = std::sqrt(m.sd);
-  m.error = m.sd / std::sqrt(n);
-  return m;
-}
-
 // The mean of of(run) over the runs; `of` may be a member of Run.
 template <class Runs, class Of>
 Measured over_runs(const Runs& runs, Of of) {
@@ -73,11 +56,6 @@ Measured over_pairs(const Runs& ours, const Runs& theirs, Of of) {
   return measured(values);
 }
 
-// It is not zero, by two standard errors.
-inline bool clearly(const Measured& m) {
-  return m.error && std::abs(m.mean) > 2 * *m.error;
-}
-
 // A band of one standard deviation of a run around the next value of a series.
 inline void add_band(const Measured& m, Series& series) {
   series.low.push_back(m.mean - m.sd);
@@ -86,18 +64,6 @@ inline void add_band(const Measured& m, Series& series) {
 inline void add_banded(double x, const Measured& m, Series& series) {
   series.add(x, m.mean);
   add_band(m, series);
-}
-
-enum class Verdict {
-  agrees,
-  differs,
-  cannot_hold,    // the published statement contradicts mathematics; the note says why
-  undecided,      // ours cannot be compared with the paper's; the note says why
-  not_published,  // the paper has no number or statement to compare with
-};
-
-inline Verdict agrees_if(bool agrees) {
-  return agrees ? Verdict::agrees : Verdict::differs;
 }
 
 // One number of ours beside the paper's.
@@ -136,6 +102,29 @@ struct Results {
            Verdict verdict = Verdict::not_published, std::optional<double> paper = {});
 };
 
+// A statement of the paper that several comparisons test. They are judged together.
+struct Statement {
+  Sign claimed;  // of each value less `than`
+  double than = 0;
+  std::vector<Row> rows = {};
+  std::vector<Measured> values = {};
+
+  // Nothing is added where nothing was measured.
+  void add(std::string quantity, Json setting, const Measured& value, std::string note);
+  // Adds the rows with their verdicts.
+  void judge(Results& results);
+};
+
+// "Similar" and "about": within this factor, either way.
+inline constexpr double kSimilarFactor = 1.25;
+
+// "DMALA has a similar cost per step with GWG-1, which is roughly 2.5x of Gibbs-1. DULA has a
+// similar cost per step with Gibbs-1." `ratio` gives the cost of a step of one to that of another,
+// by their labels.
+void add_cost_claims(
+    const std::function<Measured(const std::string& of, const std::string& to)>& ratio,
+    const Json& setting, Results& results);
+
 // The setting with one more entry.
 template <class T>
 Json with(Json setting, const char* key, const T& value) {
@@ -159,6 +148,7 @@ struct Options {
   std::uint64_t iterations = 0;      // of learning; 0: the experiment's own
   bool reduced = false;              // a cheaper evaluation
   std::filesystem::path model = {};  // folder of a model; empty: the experiment's own
+  bool starts_alike = false;         // all chains on one sentence: of text
 };
 
 // Thrown where an experiment was asked to stop.
@@ -220,7 +210,9 @@ struct Experiment {
   std::vector<std::string> quick_parts = {};  // with --quick, when none are asked for
   bool own_parts = false;                     // it reads the list itself
   bool any_model = false;                     // it can be run on another model (--model)
+  bool keeps_runs = false;                    // it has no such parts, but keeps finished runs
   bool in_parts() const { return !quick_parts.empty(); }
+  bool resumes() const { return in_parts() || keeps_runs; }
 };
 
 const std::vector<Experiment>& experiments();

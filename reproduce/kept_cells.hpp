@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -59,20 +60,29 @@ class KeptCells {
   }
 
   // The cell as it was kept, or as make() makes it; nothing when there is no time for another one.
+  // May be called by several threads at a time.
   template <class Make>
   std::optional<Cell> get(const Context& context, const Json& key, Make make) {
     if (std::optional<Cell> finished = find(key)) return finished;
     const double begun = context.seconds(), limit = context.options().time;
-    if (limit > 0 && begun + longest_ > limit) return ++missing_, std::nullopt;
+    if (limit > 0 && !fits(begun, limit)) return std::nullopt;
     Cell cell = make();
-    longest_ = std::max(longest_, context.seconds() - begun);
     keep(key, cell);
+    const std::lock_guard lock(mutex_);
+    longest_ = std::max(longest_, context.seconds() - begun);
     return cell;
   }
   int missing() const { return missing_; }  // for want of time
 
  private:
+  bool fits(double begun, double limit) {
+    const std::lock_guard lock(mutex_);
+    if (begun + longest_ <= limit) return true;
+    return ++missing_, false;
+  }
+
   std::filesystem::path folder_;
+  std::mutex mutex_;    // of what follows
   double longest_ = 0;  // seconds of a cell that was made
   int missing_ = 0;
 };

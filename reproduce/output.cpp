@@ -100,7 +100,7 @@ void add_facts(const Made& made, report::Page& page) {
               {"Size", o.quick ? "quick: a smaller version (--quick)" : "full"},
               {"Time", fmt::format("{:.1f} s", made.seconds)},
               {"Machine", made.machine},
-              {"Made by", "saltus " + made.version},
+              {"Made by", "saltus " + made.version + (made.date.empty() ? "" : ", " + made.date)},
               {"Command", made.command, true}});
 }
 

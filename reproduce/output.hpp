@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reproduce/experiment.hpp"
+#include "reproduce/results_folder.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::reproduce {
@@ -15,6 +16,7 @@ struct Made {
   double seconds = 0;
   std::string machine;
   std::string version = saltus::version();
+  std::string date = today();  // on which it ended
 };
 
 const char* verdict_text(Verdict verdict);

@@ -135,8 +135,7 @@ Row row_of(const Json& j) {
           optional_number(j.at("spread")),
           Verdict::not_published,
           j.at("note")};
-  for (const Verdict v :
-       {Verdict::agrees, Verdict::differs, Verdict::cannot_hold, Verdict::undecided}) {
+  for (const Verdict v : kVerdicts) {
     if (j.at("verdict") == verdict_text(v)) row.verdict = v;
   }
   return row;
@@ -221,7 +220,8 @@ Saved parsed(const std::filesystem::path& folder) {
   options.seed = numbers.at("seed");
   Saved saved{{},
               {find_experiment(numbers.at("experiment")), options, numbers.at("command"),
-               numbers.at("seconds"), numbers.at("machine"), numbers.at("version")}};
+               numbers.at("seconds"), numbers.at("machine"), numbers.at("version"),
+               numbers.value("date", "")}};
   saved.results.rows = list_from(numbers.at("rows"), row_of);
   rest.at("findings").get_to(saved.results.findings);
   std::size_t plot = 0;
@@ -236,6 +236,7 @@ Saved parsed(const std::filesystem::path& folder) {
 Json results_json(const Results& results, const Made& made) {
   return {{"experiment", made.experiment.name},
           {"version", made.version},
+          {"date", made.date},
           {"command", made.command},
           {"quick", made.options.quick},
           {"seed", made.options.seed},

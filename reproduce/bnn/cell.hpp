@@ -48,8 +48,14 @@ Course run_cell(Context& context, const RegressionSet& set, const Entrant& entra
 
 using Shelf = KeptCells<Course>;
 
+// A number of Tables 2 and 4, of four digits, and the deviation after it.
+struct PublishedNumber {
+  double value, deviation;
+  Printed printed() const { return {value, deviation, 1e-4}; }
+};
+
 struct Published {
-  double log_likelihood, test_rmse;
+  PublishedNumber log_likelihood, test_rmse;
   // Of runs of the authors' samplers on the files that the data loaders read, where there are some.
   std::vector<double> authors_log_likelihood = {}, authors_test_rmse = {};
 };

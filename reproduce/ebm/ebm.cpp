@@ -16,7 +16,8 @@ namespace {
 // How far outside of our interval the paper's number may lie: it is of one run, whose spread over
 // seeds nobody gives.
 constexpr double kTolerance = 1.0;
-constexpr double kWidest = 4;  // interval that can be judged by, nats
+constexpr double kWidest = 4;         // interval that can be judged by, nats
+constexpr double kFewestChains = 20;  // that the weights of either direction must be worth
 
 bool quoted(const EbmCell& cell) {
   return cell.sampler == "gwg" || cell.sampler == "gibbs";
@@ -139,8 +140,11 @@ void judge_likelihood(const EbmRecord& record, Row& row) {
     row.note += "A bound from one side says nothing on a number below it.";
   } else if (e.high - e.low > kWidest) {
     row.note += "The interval is too wide for a verdict.";
+  } else if (std::min(e.forward_ess, e.reverse_ess) < kFewestChains) {
+    row.note +=
+        fmt::format("Weights that are worth fewer than {} chains do not decide.", kFewestChains);
   } else {
-    row.verdict = agrees_if(paper >= e.low - kTolerance && paper <= e.high + kTolerance);
+    row.verdict = judge_interval(e.low, e.high, paper, kTolerance);
     row.note += fmt::format(
         "They agree when the paper's number is within {} of the interval; it has no spread, and "
         "comes from the forward direction alone, which tends to be too high.",

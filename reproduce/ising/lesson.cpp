@@ -47,10 +47,10 @@ std::unique_ptr<Quadratic> graph(const Scale& scale) {
 }  // namespace
 
 Scale full_scale() {
-  return {25, 2000, 256, 256, 100, 10'000, 2000, 20'000, 20, {5, 10, 25, 50, 100}};
+  return {25, 2000, 256, 256, 100, 10'000, 20'000, 20, {5, 10, 25, 50, 100}};
 }
 Scale quick_scale() {
-  return {10, 1000, 128, 128, 20, 1200, 600, 2400, 20, {2, 5, 20}};
+  return {10, 1000, 128, 128, 20, 1200, 2400, 20, {2, 5, 20}};
 }
 
 RowBuffer<Symbol> draw_data(Context& context, const Scale& scale, std::uint64_t seed) {
@@ -120,6 +120,12 @@ double Curve::first_at(double value, const std::vector<double>& unit) const {
   return NAN;
 }
 
+double Curve::error_at(double iteration) const {
+  std::size_t at = 0;
+  while (at + 1 < iterations.size() && iterations[at] < iteration) ++at;
+  return log_rmse[at];
+}
+
 double Curve::best_until(double moment, const std::vector<double>& unit) const {
   double least = log_rmse[0];
   for (std::size_t k = 0; k < unit.size() && unit[k] <= moment; ++k) {
@@ -140,10 +146,11 @@ Curve learn(Context& context, const Lesson& lesson, const Entrant& entrant, std:
   plan.l1 = kPenalty;
   plan.adam.rate = kRate;
   plan.seed = lesson.seed;
-  plan.threads = context.options().threads;
+  plan.threads = 1;
   ContrastiveDivergence learner(model, lesson.data, sampler_of(entrant, model.target(), steps),
                                 plan);
   Curve curve;
+  curve.product = mean_product(scale, lesson.data);
   double seconds = 0;  // without the measuring
   const auto measure = [&] {
     curve.last = lesson.truth.to(model.couplings());
@@ -157,8 +164,9 @@ Curve learn(Context& context, const Lesson& lesson, const Entrant& entrant, std:
   measure();
   try {
     while (learner.iteration() < iterations) {
+      const double before = thread_seconds();
       const LearningInfo info = learner.step();
-      seconds += info.sampling_seconds + info.gradient_seconds + info.update_seconds;
+      seconds += thread_seconds() - before;
       curve.acceptance += info.acceptance;
       curve.proposed += info.proposed;
       if (learner.iteration() % scale.every == 0) measure();
@@ -170,6 +178,27 @@ Curve learn(Context& context, const Lesson& lesson, const Entrant& entrant, std:
   curve.acceptance /= done;
   curve.proposed /= done;
   return curve;
+}
+
+Json key_of(const Scale& scale, const Entrant& entrant, std::uint64_t steps,
+            std::uint64_t iterations, std::uint64_t seed) {
+  Json key = {{"sampler", entrant.sampler}};
+  if (!std::isnan(entrant.alpha)) key["alpha"] = entrant.alpha;
+  key["steps"] = steps;
+  key["iterations"] = iterations;
+  key["side"] = scale.side;
+  key["samples"] = scale.samples;
+  key["chains"] = scale.chains;
+  key["batch"] = scale.batch;
+  key["seed"] = seed;
+  return key;
+}
+
+std::string Curve::file_of(const Json& key) {
+  std::string name = key["sampler"].get<std::string>();
+  if (key.contains("alpha")) name += fmt::format("-{:g}", key["alpha"].get<double>());
+  return fmt::format("{}-{}-steps-{}.json", name, key["steps"].get<std::uint64_t>(),
+                     key["seed"].get<std::uint64_t>());
 }
 
 }  // namespace saltus::reproduce::ising_learning

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reproduce/experiment.hpp"
+#include "reproduce/kept_cells.hpp"
 #include "saltus/core/rows.hpp"
 
 namespace saltus::reproduce::ising_learning {
@@ -20,10 +21,9 @@ inline constexpr std::uint64_t kSweeps = 1600;  // of the data: 1,000,000 update
 // How large everything is.
 struct Scale {
   int side, samples, batch, chains;
-  std::uint64_t steps;       // of the sampler in an iteration
-  std::uint64_t iterations;  // of the comparison, and of the one by numbers of steps
-  std::uint64_t short_iterations;
-  std::uint64_t gibbs_iterations;  // they cost less
+  std::uint64_t steps;             // of the sampler in an iteration
+  std::uint64_t iterations;        // of all runs, but
+  std::uint64_t gibbs_iterations;  // of Gibbs-1 with `steps`, whose iterations cost less
   std::uint64_t every;             // iterations between two points of a curve
   std::vector<std::uint64_t> numbers_of_steps;
 };
@@ -58,16 +58,31 @@ class Truth {
 
 // One run of learning.
 struct Curve {
-  std::vector<double> iterations, seconds, log_rmse;  // the start first
+  std::vector<double> iterations, seconds, log_rmse;  // the start first; seconds of one core
   double acceptance = 0, proposed = 0;                // means over all steps
   Distance last;
   std::string failure;  // why it ended early, if it did
+  double product = 0;   // of neighbours, the mean over the data that it learned from
+
+  static std::string file_of(const Json& key);  // that keeps it
+  static constexpr const char* kNames =
+      "iterations seconds log_rmse acceptance proposed last on_edges elsewhere failure product";
+  auto kept() {
+    return std::tie(iterations, seconds, log_rmse, acceptance, proposed, last.log_rmse,
+                    last.on_edges, last.elsewhere, failure, product);
+  }
+  bool sound() const {
+    return !iterations.empty() && seconds.size() == iterations.size() &&
+           log_rmse.size() == iterations.size();
+  }
 
   // True when the error grew again, by more than it wavers.
   bool turned() const { return log_rmse.back() > log_rmse[least()] + 0.05; }
   std::string turn_text() const;
   // When it first was at a value, in `unit`; NaN: never.
   double first_at(double value, const std::vector<double>& unit) const;
+  // After `iteration`, or at the end where that came first.
+  double error_at(double iteration) const;
   // The least error up to a moment.
   double best_until(double moment, const std::vector<double>& unit) const;
 
@@ -83,7 +98,14 @@ struct Lesson {
   std::uint64_t seed;
 };
 
+// A run on the calling thread.
 Curve learn(Context& context, const Lesson& lesson, const Entrant& entrant, std::uint64_t steps,
             std::uint64_t iterations);
+
+// What a run is named by: it is the same computation when this is the same.
+Json key_of(const Scale& scale, const Entrant& entrant, std::uint64_t steps,
+            std::uint64_t iterations, std::uint64_t seed);
+
+using Shelf = KeptCells<Curve>;
 
 }  // namespace saltus::reproduce::ising_learning

@@ -33,16 +33,17 @@ std::vector<double> clipped_means(Rows<const Symbol> data) {
 }
 
 std::unique_ptr<const Rbm> train(Context& context, Rows<const Symbol> data,
-                                 std::uint64_t iterations) {
-  TrainableRbm model(data, kHidden, context.seed(0));
+                                 std::uint64_t iterations, std::uint64_t seed) {
+  TrainableRbm model(data, kHidden, seed);
   LearningPlan plan;
   plan.batch = kBatch;
   plan.steps = kContrastiveSteps;
-  plan.seed = context.seed(0);
+  plan.seed = seed;
   plan.threads = context.options().threads;
   ContrastiveDivergence learning(model, data, std::make_unique<BlockGibbs>(), plan);
   for (std::uint64_t k = 0; k < iterations; ++k) {
-    if (k % 20 == 0) context.progress(fmt::format("training, batch {} of {}", k, iterations));
+    if (k % 20 == 0)
+      context.progress(fmt::format("training {}, batch {} of {}", seed, k, iterations));
     learning.step();
   }
   const std::span<float> all = model.parameters();
@@ -53,10 +54,9 @@ std::unique_ptr<const Rbm> train(Context& context, Rows<const Symbol> data,
 }
 
 RowBuffer<Symbol> block_gibbs_samples(Context& context, const Machine& machine,
-                                      std::uint64_t sweeps) {
+                                      std::uint64_t sweeps, std::uint64_t seed) {
   constexpr std::uint64_t kAtOnce = 100;
   const int chains = Machine::kReference + Machine::kSecond;
-  const std::uint64_t seed = context.seed(0);
   Ensemble ensemble(*machine.target, chains, 0, context.options().threads, seed);
   ensemble.start_from(independent_bits(machine.mean, chains, kSampleChains, seed).view());
   ensemble.count_chains_from(kSampleChains);
@@ -97,11 +97,22 @@ std::vector<Entrant> field() {
           dmala(INFINITY)};
 }
 
+bool aside(const Entrant& entrant) {
+  return entrant.sampler == "block_gibbs" || std::isinf(entrant.alpha);
+}
+
 // Most samplers are told apart by a few runs. Only DMALA is compared with a number.
 std::size_t runs_of(const Entrant& entrant, const Context& context) {
   if (entrant.name() == "DMALA 0.2") return context.seeds();
-  const bool aside = entrant.sampler == "block_gibbs" || std::isinf(entrant.alpha);
-  return std::min<std::size_t>(context.seeds(), aside && context.quick() ? 1 : 5);
+  return std::min<std::size_t>(context.seeds(), aside(entrant) && context.quick() ? 1 : 5);
+}
+
+// How many times as many steps a sampler makes as DMALA: enough to take as long, by some margin.
+double stretch_of(const Entrant& entrant) {
+  if (entrant.sampler == "gibbs") return 28;
+  if (entrant.sampler == "hamming_ball") return 2.6;
+  if (entrant.sampler == "dula") return 1.4;
+  return entrant.sampler == "gwg" ? 1.2 : 1;
 }
 
 Course run_course(Context& context, const Machine& machine, const MmdReference& reference,
@@ -134,6 +145,19 @@ Course run_course(Context& context, const Machine& machine, const MmdReference& 
     course.log_mmd.push_back(std::log(mmd.v_statistic));
     course.u_statistic = mmd.u_statistic;
   }
+  const auto late = static_cast<std::uint64_t>((stretch_of(entrant) - 1) *
+                                               static_cast<double>(steps) / kLateEvery);
+  for (std::uint64_t k = 0; k < late; ++k) {
+    if (k % 50 == 0) {
+      context.progress(fmt::format("{} RBM, {}, seed {}: step {}, to take as long as DMALA",
+                                   machine.name, entrant.name(), seed, steps + k * kLateEvery));
+    }
+    const double before = thread_seconds();
+    ensemble.advance(*sampler, kLateEvery, add);
+    course.late_seconds += thread_seconds() - before;
+    const RowBuffer<Symbol> now = states_of(ensemble, target.domain().dim());
+    course.late_log_mmd.push_back(std::log(reference.squared(now.view()).v_statistic));
+  }
   return course;
 }
 
@@ -152,16 +176,17 @@ RowBuffer<Symbol> Machine::start_states(std::uint64_t seed) const {
   return gathered(kStart, start.view().cols, [&](int r) { return start.view()[r]; });
 }
 
-Machine trained_machine(Context& context, Rows<const Symbol> data, const Effort& effort) {
+Machine trained_machine(Context& context, Rows<const Symbol> data, const Effort& effort,
+                        std::uint64_t seed) {
   Machine machine;
   machine.name = "trained";
   machine.whole = effort == Effort{};
   machine.mean = clipped_means(data);
   const Stopwatch training;
-  machine.target = train(context, data, effort.iterations);
+  machine.target = train(context, data, effort.iterations, seed);
   machine.training_seconds = training.seconds();
   const Stopwatch sampling;
-  machine.samples = block_gibbs_samples(context, machine, effort.sweeps);
+  machine.samples = block_gibbs_samples(context, machine, effort.sweeps, seed);
   machine.sampling_seconds = sampling.seconds();
   return machine;
 }
@@ -206,12 +231,43 @@ double Course::mean(const std::vector<double>& values, std::uint64_t from, std::
   return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
+double Course::log_mmd_after(double wanted) const {
+  const auto index = [](double points, const std::vector<double>& values) {
+    const auto end = static_cast<double>(values.size()) - 1;
+    return static_cast<std::size_t>(std::clamp(std::round(points) - 1, 0.0, end));
+  };
+  const double beyond = wanted - static_cast<double>(steps());
+  if (beyond < kLateEvery / 2.0 || late_log_mmd.empty()) {
+    return log_mmd[index(wanted / kMmdEvery, log_mmd)];
+  }
+  return late_log_mmd[index(beyond / kLateEvery, late_log_mmd)];
+}
+
 Measured Standing::log_mmd() const {
   return over_runs(runs, [](const Course& c) { return c.log_mmd.back(); });
 }
 
 Measured Standing::seconds() const {
   return over_runs(runs, &Course::seconds);
+}
+
+Measured Standing::seconds_per_step() const {
+  return over_runs(runs, &Course::seconds_per_step);
+}
+
+double Race::equal_time() const {
+  return static_cast<double>(steps) * of("DMALA 0.2").seconds_per_step().mean;
+}
+
+Measured Race::difference(const std::string& ours, const std::string& theirs, bool in_time) const {
+  const auto steps_of = [&](const Standing& s) {
+    return in_time ? equal_time() / s.seconds_per_step().mean : static_cast<double>(steps);
+  };
+  const Standing &a = of(ours), &b = of(theirs);
+  const double steps_a = steps_of(a), steps_b = steps_of(b);
+  return over_pairs(a.runs, b.runs, [&](const Course& x, const Course& y) {
+    return x.log_mmd_after(steps_a) - y.log_mmd_after(steps_b);
+  });
 }
 
 std::vector<Race> run_races(Context& context, const std::vector<Machine>& machines,
@@ -227,6 +283,7 @@ std::vector<Race> run_races(Context& context, const std::vector<Machine>& machin
     const Floor floor = floor_of(machine, samples, context.seed(0));
     races.push_back({&machine, std::move(samples), floor, steps});
     for (const Entrant& entrant : field()) {
+      if (aside(entrant) && !machine.shown) continue;
       races.back().standings.push_back({entrant, std::vector<Course>(runs_of(entrant, context))});
     }
   }

@@ -16,7 +16,8 @@ namespace saltus::reproduce {
 struct Machine {
   static constexpr int kReference = 500, kSecond = 100, kStart = 100;
 
-  std::string name;   // "trained", "reference"
+  std::string name;   // "trained", "trained 2", "reference"
+  bool shown = true;  // with Block-Gibbs, DMALA without its step-size term, and pictures
   bool whole = true;  // made with all of the paper's effort
   std::unique_ptr<const Rbm> target;
   std::vector<double> mean;   // of the independent bits that chains start from
@@ -37,8 +38,9 @@ struct Effort {
   bool operator==(const Effort&) const = default;
 };
 
-// 784 visible and 500 hidden units, trained by CD-10.
-Machine trained_machine(Context& context, Rows<const Symbol> data, const Effort& effort);
+// 784 visible and 500 hidden units, trained by CD-10 with a seed of its own.
+Machine trained_machine(Context& context, Rows<const Symbol> data, const Effort& effort,
+                        std::uint64_t seed);
 // That of the data set rbm_reference; none when its files are not there.
 std::optional<Machine> published_machine(const std::filesystem::path& data);
 
@@ -51,6 +53,8 @@ struct Floor {
 Floor floor_of(const Machine& machine, const MmdReference& reference, std::uint64_t seed);
 
 constexpr std::uint64_t kMmdEvery = 10;  // steps between two points of a curve
+// Samplers whose steps cost less go on for the comparison at equal time, with fewer points.
+constexpr std::uint64_t kLateEvery = 100;
 
 inline Entrant dmala(double alpha) {
   return {"DMALA", "dmala", alpha};
@@ -60,9 +64,19 @@ inline Entrant dmala(double alpha) {
 struct Course {
   std::vector<double> log_mmd;               // ln MMD^2 (V-statistic) after kMmdEvery steps, ...
   std::vector<double> acceptance, proposed;  // means over chains and each kMmdEvery steps
-  double u_statistic = 0;                    // of MMD^2, at the end
+  double u_statistic = 0;                    // of MMD^2, after these
   double seconds = 0;                        // of one core, for the sampler alone
-  RowBuffer<Symbol> last;                    // the chains' last states
+  RowBuffer<Symbol> last;                    // the chains' states then
+  std::vector<double> late_log_mmd;          // after kLateEvery more steps, ...
+  double late_seconds = 0;
+
+  std::uint64_t steps() const { return log_mmd.size() * kMmdEvery; }
+  std::uint64_t all_steps() const { return steps() + late_log_mmd.size() * kLateEvery; }
+  double seconds_per_step() const {
+    return (seconds + late_seconds) / static_cast<double>(all_steps());
+  }
+  // At the point next to that many steps.
+  double log_mmd_after(double steps) const;
 
   // Mean of `values` over steps from + 1 to `to`.
   static double mean(const std::vector<double>& values, std::uint64_t from, std::uint64_t to);
@@ -74,6 +88,7 @@ struct Standing {
   std::vector<Course> runs;
   Measured log_mmd() const;  // at the end
   Measured seconds() const;
+  Measured seconds_per_step() const;
 };
 
 // Of all samplers on one machine.
@@ -83,9 +98,14 @@ struct Race {
   Floor floor;
   std::uint64_t steps;
   std::vector<Standing> standings = {};
+  bool alone = true;  // judged by itself, not together with other trainings
 
   bool on_reference() const { return machine->name == "reference"; }
   const Standing& of(const std::string& name) const { return named(standings, name); }
+  // The processor seconds in which samplers are compared: those of DMALA for all its steps.
+  double equal_time() const;
+  // Of a run of one less that of the other with the same seed: after all steps, or in equal time.
+  Measured difference(const std::string& of, const std::string& less, bool in_time) const;
   Json rbm() const { return {{"rbm", machine->name}}; }
   Json setting(const Standing& s) const { return with(s.entrant.setting(rbm()), "steps", steps); }
 };

@@ -169,7 +169,7 @@ void add_flip_rows(const std::vector<Kernel>& list, Results& results) {
 void judge(const Kernel& kernel, const Measured& m, std::uint64_t steps, Row& row) {
   if (!kernel.precondition.empty() && kernel.precondition[0] == 1000) {
     row.paper = kPaperPreconditioned;
-    row.verdict = agrees_if(std::abs(m.mean - kPaperPreconditioned) <= 2 * kRunSd);
+    row.verdict = judge_number(m, {kPaperPreconditioned, {}, 0.1});
     row.note = fmt::format(
         "Both flips are fair coins. One run of {} steps varies by {:.2f} (standard deviation); the "
         "paper's number of steps is not stated.",

@@ -137,13 +137,20 @@ std::unique_ptr<InfillTarget> Model::fill(const InfillProblem& problem) const {
   return module.infill(masked, problem, AllowedPieces{});
 }
 
+RowBuffer<Symbol> start_states(const InfillTarget& target, const Scale& scale, std::uint64_t seed) {
+  RowBuffer<Symbol> states = draw_from_marginals(target, scale.chains, seed);
+  if (!scale.starts_alike) return states;
+  const Rows<Symbol> own = states.view();
+  return gathered(own.rows, own.cols, [&](int) { return own[0]; });
+}
+
 Filling run_cell(Context& context, const Model& model, const Task& task, const Entrant& entrant,
                  const Scale& scale, std::uint64_t seed_of_chains, const std::string& doing) {
   const auto target = model.fill(make_infill_problem(model.bert, task.masked()));
   const auto sampler =
       entrant.sampler == "gibbs" ? make_conditional_gibbs(*target) : entrant.make(*target);
   const Stopwatch clock;
-  const RowBuffer<Symbol> states = draw_from_marginals(*target, scale.chains, seed_of_chains);
+  const RowBuffer<Symbol> states = start_states(*target, scale, seed_of_chains);
   Ensemble ensemble(*target, scale.chains, 0, context.options().threads, seed_of_chains);
   ensemble.start_from(states.view());
   ensemble.evaluate();
@@ -188,6 +195,7 @@ Json key_of(const Model& model, const Task& task, const Entrant& entrant, const 
   if (!std::isnan(entrant.alpha)) key["alpha"] = entrant.alpha;
   key["chains"] = scale.chains;
   key["steps"] = scale.steps;
+  if (scale.starts_alike) key["starts"] = "alike";
   key["device"] = device == Device::cuda ? "cuda" : "cpu";
   key["seed"] = seed_of_chains;
   return key;

@@ -42,8 +42,9 @@ struct Scale {
   int sentences;  // of each corpus
   int chains;
   std::uint64_t steps;
-  int top;    // chains of a sentence that are kept, by U
-  int swept;  // sentences of each corpus on which the step size is chosen
+  int top;                    // chains of a sentence that are kept, by U
+  int swept;                  // sentences of each corpus on which the step size is chosen
+  bool starts_alike = false;  // all chains of a sentence with the same words
 };
 Scale scale_of(bool quick);
 
@@ -75,6 +76,10 @@ struct Model {
 // Throws UsageError where there is no libtorch, FileError and DataError. An empty folder is the
 // model that comes with the program.
 Model load_model(const std::filesystem::path& folder, Device device);
+
+// What the chains of a sentence start from: words of the model's marginals, each chain's own or
+// those of the first chain.
+RowBuffer<Symbol> start_states(const InfillTarget& target, const Scale& scale, std::uint64_t seed);
 
 Filling run_cell(Context& context, const Model& model, const Task& task, const Entrant& entrant,
                  const Scale& scale, std::uint64_t seed_of_chains, const std::string& doing);

@@ -46,7 +46,7 @@ void add_measure_rows(const TextResults& all, bool quick, Results& results) {
           results.add(m.name, s.entrant.setting({{"model", all.model}}), ours, "In per cent.");
       if (paper) row.paper = paper.value().*m.of;
       if (paper && ours.sd > 0) {
-        row.verdict = agrees_if(std::abs(ours.mean - *row.paper) <= 2 * ours.sd);
+        row.verdict = judge_number(ours, {*row.paper, {}, 0.01});
         row.note += fmt::format(" Our standard deviation over seeds is {:.2f}.", ours.sd);
       }
     }
@@ -87,25 +87,42 @@ double paper_difference(PaperModel model, const Comparison& c) {
   return c.measure->of == &Measures::bleu ? x / y : x - y;
 }
 
+void judge(std::vector<Comparison>& list) {
+  std::vector<Measured> diversity;
+  for (Comparison& c : list) {
+    if (c.of_quality())
+      c.verdict = judge_similar(c.difference, kSimilar, 1 / kSimilar);
+    else
+      diversity.push_back(c.more_diverse());
+  }
+  const std::vector<Verdict> verdicts = judge_signs(diversity, Sign::positive);
+  auto verdict = verdicts.begin();
+  for (Comparison& c : list) {
+    if (!c.of_quality()) c.verdict = *verdict++;
+  }
+}
+
 void add_comparison_rows(const TextResults& all, bool quick, Results& results) {
   for (const Comparison& c : compare(all.standings)) {
-    const bool quality = c.measure->of == &Measures::bleu;
+    const bool quality = c.of_quality();
     Row& row = results.add(
         fmt::format("{}_{}", c.measure->name, quality ? "ratio" : "difference"),
         {{"model", all.model},
          {"samplers", fmt::format("{} and {}", c.langevin->entrant.label, c.other->entrant.label)}},
         c.difference);
     if (!quick) row.paper = paper_difference(PaperModel::base, c);
-    if (!quick && c.difference.error) row.verdict = agrees_if(c.holds);
+    if (!quick && c.difference.error) row.verdict = c.verdict;
     const double large = paper_difference(PaperModel::large, c);
-    row.note = quality ? fmt::format(
-                             "The statement is that the two are similar: at least {:g}. With "
-                             "BERT-large: {:.3f}.",
-                             kSimilar, large)
-                       : fmt::format(
-                             "The statement is that the first is more diverse: the sign, by two "
-                             "standard errors. With BERT-large: {:+.2f}.",
-                             large);
+    row.note = quality
+                   ? fmt::format(
+                         "The statement is that the two are similar: {:g} or more, either way. "
+                         "With BERT-large: {:.3f}.",
+                         kSimilar, large)
+                   : fmt::format(
+                         "The statement is that the first is more diverse: the sign, by "
+                         "Student's t with Holm's correction over all comparisons of diversity. "
+                         "With BERT-large: {:+.2f}.",
+                         large);
     row.note += " The paper's number is of BERT-base.";
   }
 }
@@ -268,10 +285,10 @@ std::string standing_text(const Standing& standing, const std::vector<Comparison
   std::vector<double> ratios;
   for (const Comparison& c : list) {
     if (c.langevin != &standing) continue;
-    if (c.measure->of == &Measures::bleu) {
+    if (c.of_quality()) {
       ratios.push_back(c.difference.mean);
     } else {
-      held += c.holds, ++count;
+      held += c.holds(), ++count;
     }
   }
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
@@ -324,6 +341,11 @@ void add_findings(const TextResults& all, bool quick, Results& results) {
     results.findings.push_back(
         "This is the quick version: few sentences, few chains and steps, too few for a verdict.");
   }
+  if (all.scale.starts_alike) {
+    results.findings.push_back(
+        "All chains of a sentence start with the same words (--starts alike), so that samplers "
+        "that move little look less diverse.");
+  }
   if (all.missing > 0) {
     results.findings.push_back(
         fmt::format("{} cells (a sentence, a sampler and a seed each) are missing, because time "
@@ -338,6 +360,12 @@ void add_findings(const TextResults& all, bool quick, Results& results) {
 }
 
 }  // namespace
+
+Measured Comparison::more_diverse() const {
+  Measured m = difference;
+  if (measure->of == &Measures::self_bleu) m.mean = -m.mean;
+  return m;
+}
 
 bool Standing::empty() const {
   return std::none_of(runs.begin(), runs.end(), [](const auto& run) { return run.has_value(); });
@@ -358,14 +386,11 @@ std::vector<Comparison> compare(const std::vector<Standing>& standings) {
           values.push_back(quality ? x / y : x - y);
         }
         if (values.empty()) continue;
-        const Measured d = measured(values);
-        const double more = m.of == &Measures::self_bleu ? -d.mean : d.mean;
-        const bool holds =
-            quality ? std::min(d.mean, 1 / d.mean) >= kSimilar : d.error && more > 2 * *d.error;
-        list.push_back({&a, &b, &m, d, holds});
+        list.push_back({&a, &b, &m, measured(values)});
       }
     }
   }
+  judge(list);
   return list;
 }
 

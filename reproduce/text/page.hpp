@@ -55,8 +55,14 @@ struct Comparison {
   const Standing *langevin, *other;
   const Measure* measure;
   Measured difference;  // over seeds that both have finished; of the ratio where it is of quality
-  bool holds;
+  Verdict verdict = Verdict::undecided;
+
+  bool of_quality() const { return measure->of == &Measures::bleu; }
+  // The difference with the sign that is positive where the Langevin sampler is more diverse.
+  Measured more_diverse() const;
+  bool holds() const { return verdict == Verdict::agrees; }
 };
+// Comparisons of diversity are judged together (Student's t, Holm's correction).
 std::vector<Comparison> compare(const std::vector<Standing>& standings);
 
 Results text_results(const TextResults& all, bool quick);

@@ -118,7 +118,8 @@ std::optional<Outcome> outcome_of(Cells& cells, const Corpora& corpora,
 
 Results run_text(Context& context) {
   const Options& options = context.options();
-  const Scale scale = scale_of(context.quick());
+  Scale scale = scale_of(context.quick());
+  scale.starts_alike = options.starts_alike;
   context.progress("reading the sentences");
   const Corpora corpora = load_corpora(options.data);
   context.progress("reading the model");

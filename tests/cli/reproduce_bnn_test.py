@@ -33,6 +33,8 @@ class Refusals(CliTest):
         self.assertIn("--device", self.refused(USAGE, "theory", "--device", "cuda"))
         self.refused(USAGE, "bnn", "--device", "abacus", "--quick")
         self.refused(USAGE, "bnn", "--time", -1)
+        self.assertIn("--starts", self.refused(USAGE, "bnn", "--starts", "alike"))
+        self.assertIn("own or alike", self.refused(USAGE, "text", "--starts", "together"))
         err = self.refused(NO_INPUT, "bnn", "--only", "adult", "--data", "nowhere")
         self.assertIn("adult.data", err)
 

@@ -8,7 +8,7 @@ from saltus_cli import CliTest, strict_json
 
 USAGE, NO_INPUT, CANNOT_CREATE = 64, 66, 73
 EXPERIMENTS = ["theory", "preconditioner", "categorical", "ising"]
-VERDICTS = {"agrees", "differs", "cannot hold", "not published"}
+VERDICTS = {"agrees", "differs", "cannot hold", "undecided", "not published"}
 FILES = ["curves.json", "page.html", "results.json"]
 SPINS, BITS = "{-1,1}", "{0,1}"
 
@@ -45,6 +45,20 @@ class EveryExperiment(ReproduceTest):
         self.assertGreaterEqual(out.count("with --quick about"), len(EXPERIMENTS))
         self.assertEqual(self.files(), [])
 
+    def test_the_list_has_earlier_results(self):
+        self.good("reproduce", "preconditioner", "--quick", "--seeds", 2, "--out", "results/here")
+        out = self.good("reproduce").out
+        self.assertRegex(out, r"results/here: \d{4}-\d\d-\d\d, from today, saltus [\d.]+, 2 seeds, quick: \d+ agree")
+        listed = strict_json(self.good("reproduce", "--json").out)
+        self.assertLessEqual(set(EXPERIMENTS), {entry["name"] for entry in listed})
+        found = {entry["name"]: entry["results"] for entry in listed}
+        self.assertEqual(found["theory"], [])
+        here, = found["preconditioner"]
+        self.assertEqual((here["folder"], here["seeds"], here["quick"]), ("results/here", 2, True))
+        self.assertEqual(sum(here["verdicts"].values()), 43)
+        other = strict_json(self.good("reproduce", "--json", "--results", "elsewhere").out)
+        self.assertFalse(any(entry["results"] for entry in other))
+
     def test_results_page_and_curves(self):
         for name in EXPERIMENTS:
             with self.subTest(name):
@@ -62,7 +76,8 @@ class EveryExperiment(ReproduceTest):
                     self.check_page(self.read(folder, "page.html"), results)
 
     def check_results(self, name, results):
-        self.assertLessEqual({"experiment", "version", "command", "seed", "seeds", "machine", "seconds", "rows"},
+        self.assertLessEqual({"experiment", "version", "command", "date", "seed", "seeds", "machine",
+                              "seconds", "rows"},
                              set(results))
         self.assertEqual((results["experiment"], results["seed"], results["seeds"]), (name, 5, 2))
         self.assertEqual(results["command"], f"saltus reproduce {name} --quick --seeds 2 --seed 5")
@@ -221,6 +236,13 @@ class Ising(ReproduceTest):
             found = [r["ours"] for r in self.rows(self.results, "log_rmse", **setting) if "a" not in r["setting"]]
             self.assertEqual(len(found), 1)
             self.assertLess(abs(found[0] - mean), 4 * sd / 3 ** 0.5, sampler)
+
+    def test_what_a_step_costs(self):
+        for of, to, paper in ("DMALA", "GWG-1", 1), ("DMALA", "Gibbs-1", 2.5), ("DULA", "Gibbs-1", 1):
+            row, = self.rows(self.results, "cost_ratio", sampler=of, to=to)
+            self.assertEqual(row["paper"], paper)
+            self.assertGreater(row["ours"], 0)
+            self.assertIn(row["verdict"], {"agrees", "differs", "undecided"})
 
     def test_what_cannot_hold(self):
         row, = self.rows(self.results, "log_rmse_difference", sampler="DULA 0.2", less="GWG-1")

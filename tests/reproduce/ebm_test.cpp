@@ -361,6 +361,7 @@ EbmRecord made_up(const std::string& name, double low, double high) {
   EbmEvaluation e;
   e.images = 10'000, e.low = low, e.high = high, e.betas = 300'000, e.chains = 132;
   e.iterations = 50'000, e.best_iteration = 45'000;
+  e.forward_ess = 40, e.reverse_ess = 30;
   record.evaluation = e;
   EbmInfo info;
   info.iteration = 50'000, info.sampling_seconds = 0.03, info.update_seconds = 0.01;
@@ -379,6 +380,10 @@ TEST(EbmResults, JudgeTheWholeProtocolOnly) {
   EXPECT_NEAR(close.ours, -79.9, 1e-12);
   EXPECT_EQ(close.setting["low"], -80);
   EXPECT_EQ(judged(made_up("static_mnist/dmala", -83, -82)).verdict, Verdict::differs);
+  EbmRecord few = made_up("static_mnist/dmala", -80, -79.8);
+  few.evaluation->reverse_ess = 13;
+  EXPECT_EQ(judged(few).verdict, Verdict::undecided);
+  EXPECT_NE(judged(few).note.find("fewer than 20 chains"), std::string::npos);
   EbmRecord shorter = made_up("static_mnist/dmala", -80, -79);
   shorter.evaluation->iterations = 5000;
   EXPECT_EQ(judged(shorter).verdict, Verdict::undecided);

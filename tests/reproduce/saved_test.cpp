@@ -62,6 +62,37 @@ Results made_up() {
   return r;
 }
 
+TEST_F(SavedResults, AreListedWithTheirAge) {
+  Options options;
+  options.seeds = 3;
+  const Made made{find_experiment("ising"),
+                  options,
+                  "saltus reproduce ising",
+                  12.5,
+                  "a machine",
+                  "9.8.7",
+                  "2026-11-15"};
+  std::filesystem::create_directories(folder_ / "b");
+  std::filesystem::create_directories(folder_ / "empty");
+  std::filesystem::create_directories(folder_ / "a");
+  write_results(made_up(), made, folder_ / "b");
+  std::ofstream(folder_ / "a" / "results.json") << "{}";  // of something else
+  const std::vector<ListedResults> list = list_results(folder_);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].folder, folder_ / "b");
+  EXPECT_EQ(list[0].experiment, "ising");
+  EXPECT_EQ(list[0].version, "9.8.7");
+  EXPECT_EQ(list[0].date, "2026-11-15");
+  EXPECT_EQ(list[0].seeds, 3);
+  for (const Verdict v : kVerdicts) EXPECT_EQ(list[0].count(v), 1) << verdict_text(v);
+  EXPECT_TRUE(list_results(folder_ / "nowhere").empty());
+  EXPECT_EQ(age_text("2026-11-15", "2026-11-15"), "from today");
+  EXPECT_EQ(age_text("2026-02-28", "2026-03-01"), "1 day old");
+  EXPECT_EQ(age_text("2025-11-15", "2026-11-15"), "365 days old");
+  EXPECT_EQ(age_text("", "2026-11-15"), "");
+  EXPECT_EQ(today().size(), 10u);
+}
+
 TEST_F(SavedResults, GiveTheSamePage) {
   Options options;
   options.quick = true, options.seeds = 3, options.seed = 7;
