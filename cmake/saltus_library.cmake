@@ -40,7 +40,7 @@ endfunction()
 set(SALTUS_OPS_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
 function(saltus_add_level level)
-  set(sources table.cpp lattice.cpp)
+  set(sources table.cpp lattice.cpp common_bits.cpp)
   if(level STREQUAL "scalar")
     list(APPEND sources proposal_scalar.cpp values_scalar.cpp gibbs/gibbs_scalar.cpp gibbs/spins_scalar.cpp)
   else()
@@ -72,9 +72,6 @@ list(REMOVE_ITEM sources ${readers})
 add_library(saltus ${sources})
 list(FILTER sources INCLUDE REGEX "/src/(diagnose|learn|service)/")
 saltus_compile_together(saltus ${sources})
-# Its inner loop loses 8 % where it begins in the middle of a line of the instruction cache.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diagnose/columns/passing_lag_sums.cpp PROPERTIES
-  COMPILE_OPTIONS -falign-loops=32 SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(saltus::saltus ALIAS saltus)
 set_target_properties(saltus PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_features(saltus PUBLIC cxx_std_20)

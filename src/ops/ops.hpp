@@ -166,6 +166,9 @@ struct Ops {
   // coupling's.
   void (*gibbs_spins)(const SpinGraph&, const SpinOdds&, int8_t* spins, const int32_t* order,
                       int count, const Stream&, int32_t* gain);
+  // The number of bits that `count` words of x have in common with the words of y, one more of
+  // them, moved down by `shift` places, 63 at most.
+  uint64_t (*common_bits)(const uint64_t* x, const uint64_t* y, std::size_t count, unsigned shift);
   // One hidden unit over n rows of data, with room up to the next multiple of 16, where everything
   // must be finite: z becomes t = tanh(z + bias), and weight * t is added to sum.
   void (*tanh_unit)(int n, float bias, float weight, float* z, float* sum);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diagnose/columns/lag_sums.hpp"
+#include "ops/ops.hpp"
 
 namespace saltus {
 namespace {
@@ -24,31 +25,6 @@ std::uint64_t packed(const Symbol* x, Symbol threshold) {
     word |= (eight * 0x0102040810204080) >> 56 << byte;
   }
   return word;
-}
-
-// The number of bits that the words x have in common with the words y (one more of them) moved
-// down by `shift` places. Bits are counted byte by byte, which the compiler turns into vector code
-// without any special instruction.
-std::uint64_t common_bits(const std::uint64_t* x, const std::uint64_t* y, std::size_t count,
-                          unsigned shift) {
-  constexpr std::size_t kFit = 31;  // words of 8 bits per byte in a byte
-  constexpr std::uint64_t kPairs = 0x5555555555555555, kFours = 0x3333333333333333,
-                          kBytes = 0x0F0F0F0F0F0F0F0F, kWide = 0x00FF00FF00FF00FF;
-  std::uint64_t total = 0;
-  for (std::size_t start = 0; start < count; start += kFit) {
-    const std::size_t stop = std::min(count, start + kFit);
-    std::uint64_t in_bytes = 0;
-    for (std::size_t i = start; i < stop; ++i) {
-      // Two steps to the left, because one by 64 is undefined.
-      std::uint64_t v = x[i] & (y[i] >> shift | y[i + 1] << 1 << (63 - shift));
-      v -= v >> 1 & kPairs;
-      v = (v & kFours) + (v >> 2 & kFours);
-      in_bytes += (v + (v >> 4)) & kBytes;
-    }
-    const std::uint64_t in_pairs_of_bytes = (in_bytes & kWide) + (in_bytes >> 8 & kWide);
-    total += in_pairs_of_bytes * 0x0001000100010001 >> 48;
-  }
-  return total;
 }
 
 bool bit_at(const std::vector<std::uint64_t>& words, std::size_t t) {
@@ -124,6 +100,7 @@ void PassingBitSums::add_word(std::uint64_t word) {
 
 // Adds the products whose earlier factor is in one of the first `starts` words, and drops those.
 void PassingBitSums::multiply(std::size_t starts) {
+  const auto common_bits = ops::active().common_bits;
   ones_ += common_bits(words_.data(), words_.data(), starts, 0);
   for (std::size_t lag = first(); lag < end(); ++lag) {
     common_[lag - first()] += common_bits(words_.data(), words_.data() + lag / 64, starts,
