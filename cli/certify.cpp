@@ -190,14 +190,14 @@ void add_certify(CLI::App& program, int& status) {
   add_model_options(*command, o->model);
   add_default(*command, "--sampler", request.sampler, "Sampler: dmala or gibbs");
   add_settings(*command, o->set);
-  add_default(*command, "--pairs", request.pairs, "Pairs of chains", CLI::Range(2, 10'000'000));
+  add_default(*command, "--pairs", request.pairs, "Pairs of chains", whole_number(2, 10'000'000));
   add_typed(*command, "--lag", o->lag,
             "Steps that one chain of a pair is ahead; auto: the 90 % quantile of the meeting times "
             "of pilot pairs",
             "auto|N")
       ->capture_default_str();
   add_default(*command, "--max-steps", request.max_steps,
-              "Steps after which a pair counts as unmet", CLI::Range(1, 1'000'000'000));
+              "Steps after which a pair counts as unmet", whole_number(1, 1'000'000'000));
   add_default(*command, "--warmup", request.warmup, "Steps that tune a sampler without a step size",
               steps_from(1));
   add_seed(*command, o->seed);

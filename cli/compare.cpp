@@ -318,7 +318,7 @@ void add_compare(CLI::App& program, int& status) {
   add_default(*command, "--budget", o->plan.seconds, "Seconds of drawing for each sampler",
               finite_number(1e-3));
   add_default(*command, "--chains", o->plan.chains, "Chains of each sampler",
-              CLI::Range(2, 100'000));
+              whole_number(2, 100'000));
   add_seed(*command, o->seed);
   add_threads(*command, o->plan.threads, "");
   add_typed(*command, "--out", o->out, "Write the comparison: FILE.json or FILE.csv", "FILE");

@@ -341,18 +341,19 @@ void add_logz(CLI::App& program, int& status) {
   add_default(*command, "--sampler", o->sampler, "Sampler of the transitions; it must be exact");
   add_settings(*command, o->set);
   auto* betas = add_default(*command, "--betas", o->betas, "Betas, evenly spaced from 0 to 1",
-                            CLI::Range(2, 100'000'000));
+                            whole_number(2, 100'000'000));
   add_typed(*command, "--schedule", o->schedule, "File of betas that increase from 0 to 1", "FILE")
       ->excludes(betas);
   add_default(*command, "--steps", plan.steps_per_beta,
-              "Steps at each beta; of tempering: between two exchanges", CLI::Range(1, 1'000'000));
+              "Steps at each beta; of tempering: between two exchanges",
+              whole_number(1, 1'000'000));
   add_default(*command, "--chains", plan.chains, "Chains of each direction",
-              CLI::Range(2, 10'000'000));
+              whole_number(2, 10'000'000));
   RunPlan& run = o->tempering.run;
   add_default(*command, "--replicas", o->replicas, "Of tempering: replicas of an ensemble")
       ->type_name("auto|N");
   add_default(*command, "--ensembles", run.chains, "Of tempering: independent ensembles",
-              CLI::Range(2, 1'000'000));
+              whole_number(2, 1'000'000));
   add_default(*command, "--warmup", run.warmup, "Of tempering: scans that adapt the ladder",
               steps_from(0));
   add_default(*command, "--draws", run.draws, "Of tempering: scans of the estimate", steps_from(1));

@@ -1,10 +1,12 @@
 // saltus: sampling from high-dimensional discrete distributions, on the command line.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/guidance.hpp"
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -75,9 +77,16 @@ int main(int argc, char** argv) {
     add(program, status);
   }
   try {
-    program.parse(argc, argv);
+    const std::string help = asked_help(program, {argv + std::min(1, argc), argv + argc});
+    if (help.empty()) {
+      program.parse(argc, argv);
+    } else {
+      show_text(help);
+    }
   } catch (const CLI::Success& e) {  // --help, --version
     return program.exit(e);
+  } catch (const CLI::ExtrasError&) {
+    return complain(unexpected_word(program), usage);
   } catch (const CLI::ParseError& e) {
     return complain(e.what(), usage);
   } catch (const EndError& e) {

@@ -49,6 +49,24 @@ CLI::Validator finite_number(double least) {
       "NUMBER");
 }
 
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const auto convert = [least, most](std::string& text) -> std::string {
+    auto value = number_in<std::int64_t>(text);
+    if (const auto real = number_in<double>(text);
+        !value && real && *real == std::trunc(*real) && std::abs(*real) <= double{kMostSteps}) {
+      value = static_cast<std::int64_t>(*real);
+    }
+    if (value && *value >= least && *value <= most) {
+      text = std::to_string(*value);
+      return "";
+    }
+    const auto number = [](std::int64_t n) { return with_commas(static_cast<std::uint64_t>(n)); };
+    return "'" + text + "' is not possible here: expected a whole number from " + number(least) +
+           (most == kMostSteps ? " on" : " to " + number(most));
+  };
+  return CLI::Validator(convert, "");
+}
+
 void add_seed(CLI::App& command, std::string& seed) {
   add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1");
 }
@@ -64,7 +82,7 @@ void add_threads(CLI::App& command, int& threads, const char* never) {
       .add_option(
           "--threads", threads,
           std::string("Threads (default: all cores)") + (*never ? "; never changes " : "") + never)
-      ->check(CLI::Range(1, 4096));
+      ->transform(whole_number(1, 4096));
 }
 
 void add_settings(CLI::App& command, std::vector<std::string>& set, const char* more) {
@@ -157,9 +175,9 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
       ->type_name("")
       ->check(CLI::IsMember({"binary", "spin", "ordered", "categorical"}));
   command.add_option("--dim", r.dim, "Coordinates of a script's states")
-      ->check(CLI::Range(1, 100'000'000));
+      ->transform(whole_number(1, 100'000'000));
   command.add_option("--levels", r.levels, "Levels of each coordinate, ordered or categorical")
-      ->check(CLI::Range(2, Domain::kMaxLevels));
+      ->transform(whole_number(2, Domain::kMaxLevels));
   add_default(command, "--device", r.device, "Where the model is computed")->type_name("cpu|cuda");
   add_typed(command, "--precision", r.precision, "Of a network on a GPU (default: by model)",
             "single|tf32|half");

@@ -20,8 +20,10 @@ namespace saltus::cli {
 // A finite number that is not below `least`; CLI11's own ranges let NaN pass.
 CLI::Validator finite_number(double least);
 inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
-inline CLI::Range steps_from(std::int64_t least) {
-  return CLI::Range(least, kMostSteps);
+// A whole number in a range, also written as 1e5; for Option::transform.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+inline CLI::Validator steps_from(std::int64_t least) {
+  return whole_number(least, kMostSteps);
 }
 
 // An option whose default help shows.
@@ -32,7 +34,7 @@ CLI::Option* add_default(CLI::App& command, const char* name, T& value, const st
 template <class T>
 CLI::Option* add_default(CLI::App& command, const char* name, T& value, const std::string& text,
                          const CLI::Validator& check) {
-  return add_default(command, name, value, text)->check(check);
+  return add_default(command, name, value, text)->transform(check);
 }
 
 // An option that help calls `type`.

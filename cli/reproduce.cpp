@@ -225,7 +225,7 @@ void add_reproduce(CLI::App& program, int& status) {
   command
       ->add_option("--seeds", o->options.seeds,
                    "Runs, with seeds S, S + 1, ... (default: by experiment)")
-      ->check(CLI::Range(1, 1000));
+      ->transform(whole_number(1, 1000));
   add_default(*command, "--seed", o->seed, "The first seed S, 0 to 2^64 - 1");
   add_typed(*command, "--out", o->out, "Folder for the results (default: reproduce-NAME)", "DIR");
   add_data_folder(*command, o->data);
@@ -248,7 +248,7 @@ void add_reproduce(CLI::App& program, int& status) {
   add_default(*command, "--starts", o->starts,
               "Whether each chain of a sentence starts with words of its own, or all alike: text");
   command->add_option("--iterations", o->options.iterations, "Iterations of learning: ebm")
-      ->check(steps_from(1));
+      ->transform(steps_from(1));
   command->add_flag("--reduced", o->options.reduced, "A cheaper final evaluation: ebm");
   add_default(*command, "--results", o->results,
               "Without NAME: folder of earlier results, which are listed with their age");

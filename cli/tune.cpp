@@ -122,7 +122,7 @@ void add_tune(CLI::App& program, int& status) {
   add_model_options(*command, o->model);
   add_default(*command, "--sampler", r.sampler, "Sampler ('saltus samplers' lists them), or auto");
   add_settings(*command, o->set);
-  add_default(*command, "--chains", r.plan.chains, "Chains", CLI::Range(1, 1'000'000'000));
+  add_default(*command, "--chains", r.plan.chains, "Chains", whole_number(1, 1'000'000'000));
   add_default(*command, "--warmup", r.plan.warmup, "Warm-up steps", steps_from(1));
   add_seed(*command, o->seed);
   add_threads(*command, r.plan.threads, "the result");

@@ -97,8 +97,9 @@ void add_anneal(CLI::App& program, int& status) {
               "annealing, or population: restarts are resampled on the way, which gives log Z, too")
       ->type_name("")
       ->check(CLI::IsMember({"annealing", "population"}));
-  add_default(*command, "--restarts", r.restarts, "Restarts", CLI::Range(1, 1'000'000'000));
-  add_default(*command, "--steps", r.steps, "Steps of each restart", CLI::Range(1, 1'000'000'000));
+  add_default(*command, "--restarts", r.restarts, "Restarts", whole_number(1, 1'000'000'000));
+  add_default(*command, "--steps", r.steps, "Steps of each restart",
+              whole_number(1, 1'000'000'000));
   add_default(*command, "--schedule", o->schedule,
               "How the inverse temperature grows: adaptive (by a pilot), linear or geometric")
       ->type_name("")

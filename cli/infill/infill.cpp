@@ -133,7 +133,7 @@ class InfillOptions {
         ->type_name("");
     add_settings(command_, set_, "; step_size=0.2, for one");
     add_default(command_, "--chains", r.chains, "Chains, each of which ends in a completion",
-                CLI::Range(1, 1'000'000));
+                whole_number(1, 1'000'000));
     add_default(command_, "--steps", r.steps, "Steps of each chain", steps_from(1));
     add_default(command_, "--warmup", r.warmup,
                 "Steps before these in which the step size is tuned, where it is", steps_from(1));
@@ -144,7 +144,7 @@ class InfillOptions {
   void add_output() {
     InfillCommand& c = given_;
     add_default(command_, "--top", c.top, "Completions to print, the best first",
-                CLI::Range(1, 1'000'000));
+                whole_number(1, 1'000'000));
     command_.add_flag("--all", c.all, "Print the completion of every chain");
     command_.add_flag("--json", c.json, "Print JSON, and nothing else");
     add_typed(command_, "--score", score_,

@@ -82,9 +82,9 @@ class LearnEbmOptions {
   void add_network(LearnEbmCommand& c) {
     ResnetShape& shape = c.request.setup.shape;
     add_default(command_, "--channels", shape.channels, "Channels of the network",
-                CLI::Range(1, 4096));
+                whole_number(1, 4096));
     add_default(command_, "--blocks", shape.blocks, "Residual blocks, the first two of stride 2",
-                CLI::Range(1, 1000));
+                whole_number(1, 1000));
     add_default(command_, "--device", c.device, "Where the network is computed")
         ->type_name("cpu|cuda");
     add_typed(command_, "--precision", c.precision,
@@ -93,7 +93,7 @@ class LearnEbmOptions {
 
   void add_learning(LearnEbmCommand& c) {
     EbmPlan& plan = c.request.setup.plan;
-    const auto rows = CLI::Range(1, kMostImages);
+    const auto rows = whole_number(1, kMostImages);
     add_default(command_, "--sampler", c.request.setup.sampler,
                 "What moves the chains ('saltus samplers')");
     add_settings(command_, set_, "; dmala has step_size=0.15, dula 0.1");
@@ -102,7 +102,7 @@ class LearnEbmOptions {
     add_default(command_, "--iterations", plan.iterations, "Batches to learn from", steps_from(1));
     add_default(command_, "--batch", plan.batch, "Images, and chains, in an iteration", rows);
     add_typed(command_, "--buffer", buffer_, "Chains that take turns", "N=10000 (caltech: 1000)")
-        ->check(rows);
+        ->transform(rows);
     add_default(command_, "--lr", plan.rate, "Learning rate of Adam", finite_number(0));
     add_default(command_, "--lr-warmup", plan.rate_warmup,
                 "Iterations in which the rate grows from 0", steps_from(0));
@@ -116,9 +116,9 @@ class LearnEbmOptions {
                 "Iterations between estimates of the validation log-likelihood; 0: never",
                 steps_from(0));
     add_default(command_, "--validation-betas", plan.validation_betas, "Betas of such an estimate",
-                CLI::Range(2, kMostImages));
+                whole_number(2, kMostImages));
     add_default(command_, "--validation-chains", plan.validation_chains, "Its chains",
-                CLI::Range(4, kMostImages));
+                whole_number(4, kMostImages));
     add_seed(command_, seed_);
   }
 

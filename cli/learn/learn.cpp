@@ -55,18 +55,18 @@ class LearnOptions {
               "FILE");
     add_typed(command, "--out", given_.out, "Write the model here: FILE.json", "FILE");
     if (kind == "rbm") {
-      add_default(command, "--hidden", r.hidden, "Hidden units", CLI::Range(1, kMostRows));
+      add_default(command, "--hidden", r.hidden, "Hidden units", whole_number(1, kMostRows));
     } else {
       command.add_flag("--fields", r.fields, "Learn a field of each spin, too");
     }
     command.add_option("--cd", cd_, "Contrastive divergence: chains start at the data, K steps")
         ->type_name(kind == "rbm" ? "K=10" : "K")
-        ->check(CLI::Range(1, kMostRows));
+        ->transform(whole_number(1, kMostRows));
     command
         .add_option("--pcd", r.plan.chains,
                     "Persistent contrastive divergence, with this many chains")
         ->type_name(kind == "rbm" ? "CHAINS" : "CHAINS=256")
-        ->check(CLI::Range(1, kMostRows));
+        ->transform(whole_number(1, kMostRows));
     add_default(command, "--steps", r.plan.steps, "Steps of the persistent chains in an iteration",
                 steps_from(1));
     add_common();
@@ -101,12 +101,12 @@ class LearnOptions {
     add_settings(command_, set_, "; dmala: step_size=0.15");
     command_.add_option("--epochs", r.epochs, "How often to go through the data")
         ->type_name(r.epochs ? "N=1" : "N")
-        ->check(steps_from(1));
+        ->transform(steps_from(1));
     command_.add_option("--iterations", r.iterations, "Instead of epochs: batches to learn from")
         ->type_name(r.epochs ? "N" : "N=1000")
-        ->check(steps_from(1));
+        ->transform(steps_from(1));
     add_default(command_, "--batch", r.plan.batch, "Rows of data in a batch (at most all)",
-                CLI::Range(1, kMostRows));
+                whole_number(1, kMostRows));
     command_.add_flag("--drop-last", r.plan.drop_last,
                       "Leave out of an epoch what does not fill a batch");
     add_default(command_, "--lr", r.plan.adam.rate, "Learning rate of Adam", finite_number(0));

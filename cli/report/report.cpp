@@ -173,7 +173,7 @@ void add_report(CLI::App& program, int&) {
   command->add_option("--title", request->title, "Title of the page");
   add_default(*command, "--max-coordinates", request->max_coordinates,
               "Coordinates with plots of their own, those with the smallest ESS first",
-              CLI::Range(1, 50));
+              whole_number(1, 50));
   command->callback([request] { make_report(*request); });
 }
 

@@ -161,7 +161,7 @@ class SampleOptions {
     add_default(command, "--sampler", r.sampler,
                 "Sampler ('saltus samplers' lists them), or auto: the best in a short race");
     add_settings(command, set_);
-    add_default(command, "--chains", r.plan.chains, "Chains", CLI::Range(1, 1'000'000'000));
+    add_default(command, "--chains", r.plan.chains, "Chains", whole_number(1, 1'000'000'000));
     add_default(command, "--warmup", r.plan.warmup, "Warm-up steps", steps_from(0));
     add_default(command, "--draws", r.plan.draws, "Draws of each chain", steps_from(1));
     add_default(command, "--thin", r.plan.thin, "Steps per draw", steps_from(1));
@@ -177,11 +177,11 @@ class SampleOptions {
               "NAME");
     add_typed(command, "--betas", c.betas, "Of --temper: a file with the ladder itself", "FILE");
     add_default(command, "--steps", c.scan_steps, "Of --temper: steps between two exchanges",
-                CLI::Range(1, 1'000'000'000));
+                whole_number(1, 1'000'000'000));
     add_seed(command, seed_);
     add_threads(command, r.plan.threads, "a draw");
     command.add_option("--tile", r.plan.tile, "Chains advanced together (default: by model)")
-        ->check(CLI::Range(1, 1'000'000));
+        ->transform(whole_number(1, 1'000'000));
     add_typed(command, "--part", c.part,
               "Only this part of the chains, as a run of its own: 3/10 is part 3 of 10", "K/N");
     add_typed(command, "--tuning", c.tuning,

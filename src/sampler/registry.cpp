@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/closest_name.hpp"
 #include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/composed.hpp"
@@ -25,7 +26,7 @@ void check_parameters(const SamplerEntry& entry, const Settings& settings) {
   for (const auto& [key, value] : settings) {
     if (knows(entry, key)) continue;
     throw UsageError("sampler " + entry.name + " has no parameter '" + key + "'; it has " +
-                     joined(entry.parameters));
+                     joined(entry.parameters) + did_you_mean(key, entry.parameters));
   }
 }
 
@@ -35,7 +36,8 @@ const SamplerEntry& entry_of(const std::string& name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  throw UsageError("there is no sampler '" + name + "'; there are " + joined(names));
+  throw UsageError("there is no sampler '" + name + "'; there are " + joined(names) +
+                   did_you_mean(name, names));
 }
 
 std::unique_ptr<Sampler> make_one(const SamplerEntry& entry, const Target& target,

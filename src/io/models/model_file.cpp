@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/closest_name.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/gzip.hpp"
 #include "io/models/json_fields.hpp"
@@ -365,14 +366,17 @@ constexpr const char* kGzipStart = "\x1f\x8b";
 }  // namespace
 
 Model read_model(const std::string& file_or_name) {
+  std::vector<std::string> names;
   for (const BuiltInModel& model : built_in_models()) {
     if (model.name == file_or_name) return read_text(model.text, model.name, {});
+    names.push_back(model.name);
   }
   std::error_code ignored;
   std::ifstream file;
   if (!fs::is_directory(file_or_name, ignored)) file.open(file_or_name, std::ios::binary);
   if (!file.is_open()) {
-    throw NoModel("there is no model file and no built-in model '" + file_or_name + "'");
+    throw NoModel("there is no model file and no built-in model '" + file_or_name + "'" +
+                  did_you_mean(file_or_name, names));
   }
   std::string text = content_of(file);
   const fs::path path = fs::absolute(file_or_name).lexically_normal();
