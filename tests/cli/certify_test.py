@@ -62,7 +62,7 @@ class CertifyTest(CliTest):
         self.assertNotIn("recommended", out)
 
     def test_refusals(self):
-        for args, words in [(("--sampler", "gwg"), "dmala and gibbs"),
+        for args, words in [(("--sampler", "rwm"), "dmala, gibbs, gwg and pas"),
                             (("--sampler", "dula"), "law of its own"),
                             (("--sampler", "gibbs", "--set", "updates=1"), "updates=sweep"),
                             (("--lag", "0"), "--lag is '0'"),

@@ -46,7 +46,7 @@ Times times_of(const Target& target, const std::string& sampler, const Settings&
 
 // A maximal coupling has the laws as its marginals and gives equal levels with probability
 // sum min(p, q): within 5 standard deviations of 200,000 draws.
-TEST(CoupleLevels, IsMaximal) {
+TEST(CoupledDraws, IsMaximal) {
   const struct {
     std::vector<double> p, q;
   } laws[] = {{{.5, .2, .3}, {.1, .6, .3}},
@@ -61,7 +61,7 @@ TEST(CoupleLevels, IsMaximal) {
     for (std::size_t k = 0; k < p.size(); ++k) overlap += std::min(p[k], q[k]);
     for (int n = 0; n < kDraws; ++n) {
       const Stream stream(1, 0, static_cast<std::uint64_t>(n), Purpose::couple);
-      const LevelPair pair = couple_levels(p, q, stream, 6);
+      const CoupledDraw pair = couple_draws(p, q, stream, 6);
       x[static_cast<std::size_t>(pair.x)] += 1.0 / kDraws;
       y[static_cast<std::size_t>(pair.y)] += 1.0 / kDraws;
       equal += pair.x == pair.y ? 1.0 / kDraws : 0;
@@ -223,9 +223,9 @@ TEST(Certify, RefusesInWords) {
   const auto says = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  for (const char* sampler : {"gwg", "pas", "rwm"})
-    says(refusal(rbm3(), sampler), "dmala and gibbs");
-  says(refusal(rbm3(), "dula"), "dmala and gibbs can be coupled");
+  for (const char* sampler : {"locally_balanced", "rwm", "dlmc"})
+    says(refusal(rbm3(), sampler), "dmala, gibbs, gwg and pas");
+  says(refusal(rbm3(), "dula"), "dmala can be coupled");
   says(refusal(rbm3(), "gibbs", {{"updates", "1"}}), "updates=sweep");
   says(refusal(rbm3(), "gibbs", {{"block", "2"}, {"updates", "sweep"}}), "single coordinates");
   says(refusal(std::make_shared<Poisson>(std::vector<double>{2.0}), "dmala", {{"window", "2"}}),
