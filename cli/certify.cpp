@@ -188,7 +188,7 @@ void add_certify(CLI::App& program, int& status) {
   auto o = std::make_shared<CertifyOptions>();
   CertifyRequest& request = o->request;
   add_model_options(*command, o->model);
-  add_default(*command, "--sampler", request.sampler, "Sampler: dmala or gibbs");
+  add_default(*command, "--sampler", request.sampler, "Sampler: dmala, gibbs, gwg or pas");
   add_settings(*command, o->set);
   add_default(*command, "--pairs", request.pairs, "Pairs of chains", whole_number(2, 10'000'000));
   add_typed(*command, "--lag", o->lag,

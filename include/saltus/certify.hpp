@@ -22,7 +22,8 @@ namespace saltus {
 
 struct CertifyRequest {
   std::shared_ptr<const Target> target = {};
-  std::string sampler = "dmala";  // dmala or gibbs, which makes sweeps unless told otherwise
+  // dmala, gibbs (which makes sweeps unless told otherwise), gwg or pas.
+  std::string sampler = "dmala";
   Settings settings = {};
   int pairs = 500;
   std::optional<std::uint64_t> lag = {};  // none: the 90 % quantile of the times of pilot pairs

@@ -8,12 +8,12 @@
 namespace saltus {
 namespace {
 
-// The level at which the running sum of weight(k) passes `point`; rounding at the end falls back to
-// the last level that has any.
+// The place at which the running sum of weight(k) passes `point`; rounding at the end falls back to
+// the last place that has any.
 template <class Weight>
-int level_at(std::size_t levels, double point, Weight weight) {
+int place_at(std::size_t places, double point, Weight weight) {
   int last = 0;
-  for (std::size_t k = 0; k < levels; ++k) {
+  for (std::size_t k = 0; k < places; ++k) {
     const double w = weight(k);
     if (!(w > 0)) continue;
     last = static_cast<int>(k);
@@ -27,19 +27,19 @@ constexpr double kOverlapRounding = 1e-12;
 
 }  // namespace
 
-LevelPair couple_levels(std::span<const double> p, std::span<const double> q, const Stream& stream,
-                        std::uint32_t first) {
+CoupledDraw couple_draws(std::span<const double> p, std::span<const double> q, const Stream& stream,
+                         std::uint32_t first) {
   const double u = stream.uniform(first);
   if (p.size() == 2) return {u < p[1], u < q[1]};
   const auto both = [&](std::size_t k) { return std::min(p[k], q[k]); };
   double overlap = 0;
   for (std::size_t k = 0; k < p.size(); ++k) overlap += both(k);
   if (u < overlap || overlap > 1 - kOverlapRounding) {
-    const int level = level_at(p.size(), u, both);
-    return {level, level};
+    const int place = place_at(p.size(), u, both);
+    return {place, place};
   }
   const auto rest = [&](std::span<const double> law, std::uint32_t index) {
-    return level_at(law.size(), stream.uniform(index) * (1 - overlap),
+    return place_at(law.size(), stream.uniform(index) * (1 - overlap),
                     [&](std::size_t k) { return law[k] - both(k); });
   };
   return {rest(p, first + 1), rest(q, first + 2)};
@@ -57,8 +57,11 @@ std::unique_ptr<CoupledKernel> make_coupled_kernel(const Target& target, const S
   }
   if (const auto* dlp = dynamic_cast<const Dlp*>(&sampler)) return couple_dmala(target, *dlp);
   if (const auto* gibbs = dynamic_cast<const Gibbs*>(&sampler)) return couple_gibbs(target, *gibbs);
+  const auto* gwg = dynamic_cast<const Gwg*>(&sampler);
+  if (gwg && !gwg->options().exact) return couple_gwg(target, *gwg);
+  if (const auto* pas = dynamic_cast<const Pas*>(&sampler)) return couple_pas(target, *pas);
   throw UsageError("there is no coupling of " + sampler.name() +
-                   "; those that serve are dmala and gibbs");
+                   "; those that serve are dmala, gibbs, gwg and pas");
 }
 
 }  // namespace saltus

@@ -62,8 +62,8 @@ void CoupledDmala::propose(std::span<const double> law, std::span<const double> 
   for (int i = 0; i < domain.dim(); ++i) {
     const auto levels = static_cast<std::size_t>(domain.levels(i));
     for (std::size_t k = 0; k < levels; ++k) p[k] = std::exp(law[k]), q[k] = std::exp(other[k]);
-    const LevelPair drawn =
-        couple_levels({p, levels}, {q, levels}, stream, 3 * static_cast<std::uint32_t>(i));
+    const CoupledDraw drawn =
+        couple_draws({p, levels}, {q, levels}, stream, 3 * static_cast<std::uint32_t>(i));
     work.proposal.x[0][i] = static_cast<Symbol>(drawn.x);
     if (tile.rows() == 2) work.proposal.x[1][i] = static_cast<Symbol>(drawn.y);
     law = law.subspan(levels);
@@ -84,10 +84,8 @@ void CoupledDmala::step(Tile& tile, const CoupledStep& at, Workspace& work) cons
     const double forward = log_q(r == 0 ? law : other, y.x[r]);
     const double backward = log_q(log_law(y.x[r], y.score[r], 4, work), tile.x[r]);
     StepInfo info;
-    if (!metropolis(y.logp[r] - tile.logp[r] + backward - forward, u, info)) continue;
-    std::copy_n(y.x[r], tile.x.cols, tile.x[r]);
-    std::copy_n(y.score[r], tile.score.cols, tile.score[r]);
-    tile.logp[r] = y.logp[r];
+    if (metropolis(y.logp[r] - tile.logp[r] + backward - forward, u, info))
+      keep_proposal(tile, y, r);
   }
 }
 
@@ -97,7 +95,7 @@ std::unique_ptr<CoupledKernel> couple_dmala(const Target& target, const Dlp& sam
   if (!sampler.exact()) {
     throw UsageError(
         "dula leaves a law of its own invariant, and meetings say nothing about the model; dmala "
-        "and gibbs can be coupled");
+        "can be coupled");
   }
   if (sampler.options().cycle) {
     throw UsageError("a cycle's steps are not alike; coupled chains need a step_size");

@@ -101,7 +101,7 @@ void CoupledGibbs::step(Tile& tile, const CoupledStep& at, Workspace& work) cons
     const std::span<double> p(room, levels), q(room + most, levels);
     conditional(tile, 0, i, p, work);
     if (rows == 2) conditional(tile, 1, i, q, work);
-    const LevelPair drawn = couple_levels(p, rows == 2 ? q : p, stream, first);
+    const CoupledDraw drawn = couple_draws(p, rows == 2 ? q : p, stream, first);
     first += 3;
     set(tile, 0, i, drawn.x);
     if (rows == 2) set(tile, 1, i, drawn.y);

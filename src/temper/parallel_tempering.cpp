@@ -176,15 +176,27 @@ ParallelTempering::ParallelTempering(const Target& model, std::shared_ptr<const 
     betas_ = linear_betas(tempering_.replicas > 0 ? tempering_.replicas : kFirstPairs + 1);
   }
   check_betas(betas_);
-  const Tempered path(model_, base_);
-  require(*original_, path);
-  check_annealing(*original_, path);
+  check_samplers();
   make_ensemble();
   make_tuners({});
   use_tuned(warming_up() ? Tunable::Phase::warmup : Tunable::Phase::draws);
 }
 
 ParallelTempering::~ParallelTempering() = default;
+
+void ParallelTempering::check_samplers() const {
+  const Tempered path(model_, base_);
+  require(*original_, path);
+  check_annealing(*original_, path);
+  if (tempering_.samplers.empty()) return;
+  if (tempering_.betas.empty() || tempering_.samplers.size() != at(pairs())) {
+    throw UsageError("samplers of slots go with a given ladder, one for each slot above the base");
+  }
+  for (const auto& sampler : tempering_.samplers) {
+    require(*sampler, path);
+    check_annealing(*sampler, path);
+  }
+}
 
 void ParallelTempering::make_ensemble() {
   std::vector<ChainGroup> groups;
@@ -208,7 +220,7 @@ void ParallelTempering::clear_sums() {
 
 void ParallelTempering::make_tuners(const std::vector<std::vector<double>>& starts) {
   tuners_.clear();
-  if (!original_->tunable() || rounds_.empty()) return;
+  if (!original_->tunable() || rounds_.empty() || !tempering_.samplers.empty()) return;
   const std::uint64_t scans = round_ < rounds_.size() ? rounds_[round_] : 1;
   const std::uint64_t updates = (scans + kTuningScans - 1) / kTuningScans;
   for (int g = 0; g < pairs(); ++g) {
@@ -219,6 +231,7 @@ void ParallelTempering::make_tuners(const std::vector<std::vector<double>>& star
 
 void ParallelTempering::use_tuned(Tunable::Phase phase) {
   samplers_.assign(at(slots()), original_);
+  std::ranges::reverse_copy(tempering_.samplers, samplers_.begin());  // groups end with the base
   for (std::size_t g = 0; g < tuners_.size(); ++g) samplers_[g] = tuners_[g].sampler(phase);
 }
 

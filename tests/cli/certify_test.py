@@ -28,6 +28,13 @@ class CertifyTest(CliTest):
         for m in j["unbiased_means"][:-1]:
             self.assertLess(abs(m["mean"] - m["exact"]), 4.5 * m["standard_error"])
 
+    def test_samplers_that_draw_sites(self):
+        for sampler, tuned in (("gwg", False), ("pas", True)):
+            j = self.certify("ising-2x2", "--pairs", 300, "--sampler", sampler)
+            self.assertEqual((j["certified"], j["sampler"], j["tuned"]), (True, sampler, tuned))
+            for m in j["unbiased_means"][:-1]:
+                self.assertLess(abs(m["mean"] - m["exact"]), 4.5 * m["standard_error"])
+
     def test_threads_change_nothing_and_the_seed_does(self):
         def numbers(*args):
             j = self.certify("ising-lattice", "--pairs", 40, "--set", "step_size=0.4", *args)
@@ -62,7 +69,7 @@ class CertifyTest(CliTest):
         self.assertNotIn("recommended", out)
 
     def test_refusals(self):
-        for args, words in [(("--sampler", "gwg"), "dmala and gibbs"),
+        for args, words in [(("--sampler", "rwm"), "dmala, gibbs, gwg and pas"),
                             (("--sampler", "dula"), "law of its own"),
                             (("--sampler", "gibbs", "--set", "updates=1"), "updates=sweep"),
                             (("--lag", "0"), "--lag is '0'"),

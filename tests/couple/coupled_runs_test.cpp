@@ -46,7 +46,7 @@ Times times_of(const Target& target, const std::string& sampler, const Settings&
 
 // A maximal coupling has the laws as its marginals and gives equal levels with probability
 // sum min(p, q): within 5 standard deviations of 200,000 draws.
-TEST(CoupleLevels, IsMaximal) {
+TEST(CoupledDraws, IsMaximal) {
   const struct {
     std::vector<double> p, q;
   } laws[] = {{{.5, .2, .3}, {.1, .6, .3}},
@@ -61,7 +61,7 @@ TEST(CoupleLevels, IsMaximal) {
     for (std::size_t k = 0; k < p.size(); ++k) overlap += std::min(p[k], q[k]);
     for (int n = 0; n < kDraws; ++n) {
       const Stream stream(1, 0, static_cast<std::uint64_t>(n), Purpose::couple);
-      const LevelPair pair = couple_levels(p, q, stream, 6);
+      const CoupledDraw pair = couple_draws(p, q, stream, 6);
       x[static_cast<std::size_t>(pair.x)] += 1.0 / kDraws;
       y[static_cast<std::size_t>(pair.y)] += 1.0 / kDraws;
       equal += pair.x == pair.y ? 1.0 / kDraws : 0;
@@ -74,25 +74,38 @@ TEST(CoupleLevels, IsMaximal) {
   }
 }
 
-// Simulations of an independent program, 2000 pairs each: means with standard errors, and medians,
-// whose own error is about that of the mean times 1.25.
+// Simulations of an independent program, 2000 pairs each: means with standard errors, and
+// quantiles.
 TEST(Coupling, MeetingTimesOfALattice) {
   const IsingLattice target(5, 5, true, 0.1, 0.2);
   const struct {
     const char* step_size;
     std::uint64_t lag;
-    double mean, error, median;
-  } rows[] = {{"0.2", 50, 37.60, .48, 33},
-              {"0.3", 50, 23.43, .33, 20},
-              {"0.4", 50, 21.25, .33, 17},
-              {"0.6", 50, 20.21, .36, 15},
-              {"1", 50, 22.45, .48, 16}};
+    std::uint32_t pairs;
+    double mean, error;
+    double quantiles[4];  // 10, 50, 90 and 99 %
+  } rows[] = {{"0.1", 200, 500, 364.6, 4.4, {165, 319, 628, 1032}},
+              {"0.2", 50, 2000, 37.60, .48, {16, 33, 65, 110}},
+              {"0.3", 50, 2000, 23.43, .33, {9, 20, 42, 74}},
+              {"0.4", 50, 2000, 21.25, .33, {7, 17, 42, 69}},
+              {"0.6", 50, 2000, 20.21, .36, {6, 15, 41, 77}},
+              {"1", 50, 2000, 22.45, .48, {5, 16, 48, 99}}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.step_size);
-    const Times times = times_of(target, "dmala", {{"step_size", row.step_size}}, row.lag, 2000);
+    const Times times =
+        times_of(target, "dmala", {{"step_size", row.step_size}}, row.lag, row.pairs);
     EXPECT_EQ(times.unmet, 0);
     EXPECT_NEAR(times.mean, row.mean, 4 * std::hypot(row.error, times.standard_error));
-    EXPECT_NEAR(times.quantile(.5), row.median, 1 + 5 * row.error);
+    for (std::size_t q = 0; q < 4; ++q) {
+      // The share of pairs below the other program's quantile, and up to it.
+      const double share[] = {.1, .5, .9, .99};
+      const double error = std::sqrt(share[q] * (1 - share[q]) * (1.0 / row.pairs + 1.0 / 2000));
+      const double place = row.quantiles[q];
+      const auto below = std::ranges::lower_bound(times.sorted, place) - times.sorted.begin();
+      const auto up_to = std::ranges::upper_bound(times.sorted, place + 1) - times.sorted.begin();
+      EXPECT_LT(static_cast<double>(below) / row.pairs, share[q] + 4 * error) << q;
+      EXPECT_GT(static_cast<double>(up_to) / row.pairs, share[q] - 4 * error) << q;
+    }
     if (row.step_size != std::string("0.4")) continue;
     const std::vector<std::uint64_t> whole(times.sorted.begin(), times.sorted.end());
     const struct {
@@ -103,6 +116,22 @@ TEST(Coupling, MeetingTimesOfALattice) {
       const DistanceBound b = distance_bound(whole, row.lag, step);
       EXPECT_NEAR(b.bound, bound, .005 + 4 * std::sqrt(2.0) * b.standard_error);
     }
+  }
+}
+
+// Without a field: couplings that make the lattice slower. Means of the same program; times are
+// about exponential, and its error is taken to be ours.
+TEST(Coupling, StrongerCouplingsMeetLater) {
+  const struct {
+    double coupling;
+    std::uint32_t pairs;
+    double mean;
+  } rows[] = {{.15, 500, 72}, {.2, 500, 180}, {.25, 200, 1476}};
+  for (const auto& [coupling, pairs, mean] : rows) {
+    const IsingLattice target(5, 5, true, coupling, 0);
+    const Times times = times_of(target, "dmala", {{"step_size", "0.4"}}, 50, pairs);
+    EXPECT_EQ(times.unmet, 0);
+    EXPECT_NEAR(times.mean, mean, .5 + 4 * std::sqrt(2.0) * times.standard_error) << coupling;
   }
 }
 
@@ -223,9 +252,9 @@ TEST(Certify, RefusesInWords) {
   const auto says = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  for (const char* sampler : {"gwg", "pas", "rwm"})
-    says(refusal(rbm3(), sampler), "dmala and gibbs");
-  says(refusal(rbm3(), "dula"), "dmala and gibbs can be coupled");
+  for (const char* sampler : {"locally_balanced", "rwm", "dlmc"})
+    says(refusal(rbm3(), sampler), "dmala, gibbs, gwg and pas");
+  says(refusal(rbm3(), "dula"), "dmala can be coupled");
   says(refusal(rbm3(), "gibbs", {{"updates", "1"}}), "updates=sweep");
   says(refusal(rbm3(), "gibbs", {{"block", "2"}, {"updates", "sweep"}}), "single coordinates");
   says(refusal(std::make_shared<Poisson>(std::vector<double>{2.0}), "dmala", {{"window", "2"}}),

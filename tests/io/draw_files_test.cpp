@@ -391,6 +391,10 @@ TEST(NpzDraws, ArraysThatDoNotFitAreRefused) {
   EXPECT_TRUE(
       contains(refusal({x, {"values", NpyType::f8, {2}, std::string(16, '\0')}}), "spacing"));
   EXPECT_TRUE(contains(refusal({x, {"step_size", NpyType::f8, {0}, ""}}), "step_size"));
+  const std::string nan = "\xff\xff\xff\xff\xff\xff\xff\x7f";
+  EXPECT_TRUE(contains(refusal({x, {"part", NpyType::f8, {2}, nan + nan}}), "first chain"));
+  EXPECT_TRUE(contains(refusal({x, {"part", NpyType::f8, {1}, nan}}), "part"));
+  EXPECT_TRUE(contains(refusal({x, {"tempering", NpyType::f8, {1}, nan}}), "no text"));
 }
 
 // ---- .csv from elsewhere

@@ -2,8 +2,11 @@
 // that were computed independently.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "../temper/models.hpp"
 #include "dlp_helpers.hpp"
@@ -119,6 +122,23 @@ TEST(Cycle, OfAGlassIsValidAndSlow) {
   const std::span<const double> pi = table.probability();
   const std::vector<double> image = along({pi.begin(), pi.end()});
   for (std::size_t y = 0; y < n; ++y) EXPECT_NEAR(image[y], pi[y], 1e-14);
+  // The largest defect of detailed balance, between states that are probable enough to have it.
+  std::vector<std::size_t> probable(n);
+  std::iota(probable.begin(), probable.end(), std::size_t{0});
+  std::ranges::sort(probable, std::greater{}, [&](std::size_t s) { return pi[s]; });
+  probable.resize(20);
+  std::vector<std::vector<double>> flow;
+  for (const std::size_t x : probable) {
+    std::vector<double> at(n);
+    at[x] = pi[x];
+    flow.push_back(along(at));
+  }
+  double defect = 0;
+  for (std::size_t i = 0; i < probable.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      defect = std::max(defect, std::abs(flow[i][probable[j]] - flow[j][probable[i]]));
+  }
+  EXPECT_NEAR(defect, 8.22e-4, 5e-7);
   // What is left of a difference of two laws shrinks by the second eigenvalue, up to an error that
   // falls geometrically; Aitken's formula takes it off.
   std::vector<double> rest(n);
@@ -154,6 +174,8 @@ TEST(Cycle, ReachesAWellThatOneStepSizeDoesNot) {
   const Function target = two_wells();
   const StateTable table(target);
   EXPECT_NEAR(table.means(table.probability())[0], 37.3333316650, 1e-9);
+  const std::span<const double> upper = table.probability().subspan(32);
+  EXPECT_NEAR(std::accumulate(upper.begin(), upper.end(), 0.0), .6666666710, 1e-9);
   const struct {
     double step_size, eigenvalue;
   } rows[] = {{20, .9999999906}, {50, .9999648735}, {200, .9912569348}, {1000, .9981493061}};

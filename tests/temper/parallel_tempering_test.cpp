@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <thread>
+#include <tuple>
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
@@ -89,6 +90,50 @@ TEST(ParallelTempering, FindsBothModesAndItsOwnNumbers) {
   }
   EXPECT_TRUE(std::isnan(r.acceptance[0]));
   EXPECT_NEAR(t.run.statistics().gradient_evaluations, 4.5, 1e-3);  // N steps + 1/2
+}
+
+// More steps in a scan make slots more independent; .1156 round trips are then what rejections
+// allow. Another program counted .0945 to .0952 with 4 steps and .1131 with 16.
+TEST(ParallelTempering, MoreStepsMakeMoreRoundTrips) {
+  for (const auto& [steps, low, high] : {std::tuple{4, .0945, .0952}, {16, .1131, .1131}}) {
+    TemperingPlan plan = ladder({0, .25, .5, .75, 1});
+    plan.steps = steps;
+    Tempering t(ferro8(), "dmala", {{"step_size", "0.5"}}, scans(400, 20000), plan);
+    ASSERT_TRUE(t.run.go());
+    // About 8000 trips: 4 standard deviations if they came at random, which they hardly exceed.
+    EXPECT_GT(t.run.report().round_trip_rate, low * (1 - 4 / std::sqrt(8000.0)));
+    EXPECT_LT(t.run.report().round_trip_rate, high * (1 + 4 / std::sqrt(8000.0)));
+  }
+}
+
+// Standard deviations over single ensembles of 4000 scans, as another program has them: one of 64
+// runs has an error of 9 %.
+TEST(ParallelTempering, SpreadOfShortRuns) {
+  constexpr int kRuns = 64;
+  std::vector<Numbers> seen(7);
+  for (int k = 0; k < kRuns; ++k) {
+    RunPlan plan = scans(400, 4000, 1);
+    plan.seed = 100 + static_cast<std::uint64_t>(k);
+    Tempering t(ferro8(), "dmala", {{"step_size", "0.5"}}, plan, ladder({0, .25, .5, .75, 1}));
+    ASSERT_TRUE(t.run.go());
+    const TemperingReport r = t.run.report();
+    const double values[] = {r.rejection[0],
+                             r.rejection[1],
+                             r.rejection[2],
+                             r.rejection[3],
+                             r.log_z_forward,
+                             r.log_z_backward,
+                             summarise(t.draws, false, 1)[0].mean};
+    for (std::size_t q = 0; q < seen.size(); ++q) seen[q].push_back(values[q]);
+  }
+  const Numbers expected = {.012, .011, .011, .006, .079, .10, .09};
+  for (std::size_t q = 0; q < seen.size(); ++q) {
+    const double mean = std::accumulate(seen[q].begin(), seen[q].end(), 0.0) / kRuns;
+    double squares = 0;
+    for (const double v : seen[q]) squares += (v - mean) * (v - mean);
+    const double sd = std::sqrt(squares / (kRuns - 1));
+    EXPECT_NEAR(sd, expected[q], 4 * .09 * expected[q] + .0005) << q;
+  }
 }
 
 TEST(ParallelTempering, AdaptsLadderLengthAndStepSizes) {
@@ -239,12 +284,32 @@ TEST(ParallelTempering, PartsNeverChangeABit) {
   EXPECT_EQ(found[2].log_z_error, expected.log_z_error);
 }
 
-// Whatever explores: in stationarity the slots are independent.
-TEST(ParallelTempering, RejectionsOfAGlass) {
-  Tempering t(glass10(), "dmala", {{"step_size", "0.8"}}, scans(400, 20000),
-              ladder({0, .1424, .3149, .5566, 1}));
+// With step sizes of its own in every slot. Rejections follow from the ladder alone, because the
+// slots are independent in stationarity; round trips depend on the steps. 4 ensembles of 20,000
+// scans against one of 4000 of another program with these standard deviations.
+TEST(ParallelTempering, RejectionsAndRoundTripsOfAGlass) {
+  const auto model = glass10();
+  TemperingPlan plan = ladder({0, .1424, .3149, .5566, 1});
+  for (const char* step_size : {"0.8", "0.7", "0.9", "1.5"})
+    plan.samplers.push_back(make_sampler("dmala", *model, {{"step_size", step_size}}));
+  Tempering t(model, "dmala", {}, scans(400, 20000), plan);
   ASSERT_TRUE(t.run.go());
-  for (const double r : t.run.report().rejection) EXPECT_NEAR(r, .4793, .012);
+  const TemperingReport r = t.run.report();
+  for (const double rejection : r.rejection) EXPECT_NEAR(rejection, .4793, .012);
+  EXPECT_NEAR(r.round_trip_rate, .0591, .006);
+  EXPECT_NEAR(r.rate_if_independent, .1068, .004);
+  EXPECT_EQ(Numbers(r.step_size.begin() + 1, r.step_size.end()), (Numbers{.8, .7, .9, 1.5}));
+}
+
+TEST(ParallelTempering, SamplersOfSlotsGoWithALadder) {
+  const auto model = glass10();
+  TemperingPlan plan;
+  plan.samplers.assign(2, make_sampler("dmala", *model, {{"step_size", "0.5"}}));
+  EXPECT_THROW(Tempering(model, "dmala", {}, scans(10, 10), plan), UsageError);
+  plan.betas = {0, .2, .5, 1};
+  EXPECT_THROW(Tempering(model, "dmala", {}, scans(10, 10), plan), UsageError);
+  plan.samplers.push_back(make_sampler("dula", *model, {{"step_size", "0.5"}}));
+  EXPECT_THROW(Tempering(model, "dmala", {}, scans(10, 10), plan), UsageError);
 }
 
 TEST(ParallelTempering, PathsOfReplicasGoByOneSlotAScan) {

@@ -36,13 +36,13 @@ class CoupledKernel {
 // samplers that serve, for one without a coupling, and for one whose steps are not all alike.
 std::unique_ptr<CoupledKernel> make_coupled_kernel(const Target& target, const Sampler& sampler);
 
-// A level from each of two laws, equal as often as any two such draws can be. The numbers are
-// uniform(first) of the stream and, where the levels differ, the next two. With two levels both
-// take level 1 when one number is below its probability.
-struct LevelPair {
+// A place from each of two laws on 0, 1, ..., equal as often as any two such draws can be. The
+// numbers are uniform(first) of the stream and, where the places differ, the next two. With two
+// places both take place 1 when one number is below its probability.
+struct CoupledDraw {
   int x, y;
 };
-LevelPair couple_levels(std::span<const double> p, std::span<const double> q, const Stream& stream,
-                        std::uint32_t first);
+CoupledDraw couple_draws(std::span<const double> p, std::span<const double> q, const Stream& stream,
+                         std::uint32_t first);
 
 }  // namespace saltus

@@ -50,9 +50,11 @@ class Pas final : public Sampler, public Tunable, public Enumerable {
   std::vector<Tuning> tuning() const override;
   std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
+  const PasOptions& options() const { return options_; }
+  int most_sites() const;  // in one step
+
  private:
   class Choice;
-  int most_sites() const;  // in one step
 
   PasOptions options_;
   Domain domain_;

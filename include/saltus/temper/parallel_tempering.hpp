@@ -26,6 +26,9 @@ struct TemperingPlan {
   int replicas = 0;           // slots of the ladder; 0: as many as the barrier asks for
   std::vector<double> betas;  // the ladder itself, from 0 to 1; empty: adapted
   int steps = 1;              // in each slot between two exchanges
+  // One for each slot above the base, where `betas` are given: in place of the run's sampler, as
+  // they are, without tuning. Empty: the run's sampler, tuned in every slot.
+  std::vector<std::shared_ptr<const Sampler>> samplers = {};
 };
 
 // What a ladder did while draws were made: all ensembles together, pairs and slots in their order.
@@ -99,6 +102,7 @@ class ParallelTempering final : public DrawingRun {
   void warmup_round() override;
   void draw_round(std::uint64_t scans) override;
 
+  void check_samplers() const;
   int slots() const { return static_cast<int>(betas_.size()); }
   int pairs() const { return slots() - 1; }
   void make_ensemble();

@@ -87,6 +87,7 @@ std::vector<double> small_array(const NpyArray& array, std::size_t count) {
 
 // The text whose bytes are the array's numbers.
 std::string text_of(const NpyArray& array) {
+  if (array.type != NpyType::u1) array.refuse("is no text: expected bytes, |u1");
   if (array.count() > kLongestText) array.refuse("is too long to be a text");
   std::vector<double> numbers(array.count());
   array.read(0, std::span(numbers));
