@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/run_files.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/byte_file.hpp"
@@ -291,7 +292,7 @@ int compare(CompareCommand command) {
     command.plan.base = std::make_shared<Independent>(*base);
   }
   const CompareRequest request{shared_target(std::move(model)), contenders_of(command.samplers),
-                               command.plan};
+                               command.plan, team()};
   const auto run = [&] {
     Progress progress(Progress::Elsewhere::nothing);
     return saltus::compare(request, [&](const std::string& label, int turn, int turns) {
@@ -299,6 +300,7 @@ int compare(CompareCommand command) {
     });
   };
   const CompareResult result = run();
+  if (!leads()) return ok;
   if (!result.complete) return 128 + signal_seen();
   const CompareReport report{*request.target, request.plan, result};
   if (!command.out.empty()) write_file(command.out, report);

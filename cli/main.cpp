@@ -33,7 +33,8 @@ int complain(std::string_view text, int status, const std::string& advice = "") 
 // Commands that share their work with the processes that were started together; of the others the
 // leader runs alone.
 bool shares_work(const std::string& command) {
-  return command == "sample" || command == "logz" || command == "anneal";
+  return command == "sample" || command == "logz" || command == "anneal" || command == "learn" ||
+         command == "compare";
 }
 
 // Where memory runs out while a large JSON value is freed, the JSON library cannot but throw from a

@@ -208,6 +208,7 @@ void RunControl::add_options(CLI::App& command, const Texts& texts) {
 
 void RunControl::claim_files() {
   if (checkpoint.empty()) checkpoint = resume;
+  if (!checkpoint.empty()) set_how_to_continue("--resume " + shell_word(checkpoint));
   if (leads()) files = std::make_shared<RunFiles>(checkpoint, resume, overwrite);
 }
 

@@ -1,9 +1,16 @@
 #include "cli/team.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
-#include <optional>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
@@ -15,28 +22,65 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After a signal, so long for the others to answer: mpirun, which ends all processes when one of
-// them dies, gives them a second.
+// After a signal, so long for the others to answer, and for this process to end: mpirun, which ends
+// all processes when one of them dies, gives them a second.
 constexpr auto kPatience = std::chrono::milliseconds(400);
+constexpr auto kLastMoment = std::chrono::milliseconds(700);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 // Until then the leader's error has ended the others.
 constexpr auto kLeaderFirst = std::chrono::seconds(2);
 
 Team* joined = nullptr;
+std::string how_to_continue;
+
+// The process that leads, and whether it is on this machine.
+struct Leader {
+  pid_t process = 0;
+  bool here = false;
+  bool gone() const { return here && kill(process, 0) != 0 && errno == ESRCH; }
+} leader;
+
+Leader find_leader(Team& team) {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  const std::uint64_t host = std::hash<std::string_view>{}(name);
+  const bool here = team.share_value(host) == host;
+  return {static_cast<pid_t>(team.share_value(static_cast<std::uint64_t>(getpid()))), here};
+}
+
+// The leader's, or the next process's where the leader is the one that has died.
+void say_last_words() {
+  static std::atomic_flag said;
+  if (!(leads() || (launched_processes().rank == 1 && leader.gone())) || said.test_and_set())
+    return;
+  say("saltus: told to stop, and another process of this run does not answer: it has ended, or "
+      "takes longer. {}\n",
+      how_to_continue.empty() ? "There is no checkpoint: --checkpoint FILE keeps one."
+                              : "Continue from the last checkpoint with " + how_to_continue);
+}
+
+// How long ago a signal came that asks this process to stop.
+Clock::duration since_signal() {
+  static Clock::time_point calm = Clock::now();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto now = Clock::now();
+  if (!signal_seen()) calm = now;
+  return now - calm;
+}
 
 // Called while this process waits for others: one that was told to stop does not wait for ever.
 void look_for_signals() {
-  static std::optional<Clock::time_point> told;
-  if (!signal_seen()) {
-    told.reset();
-    return;
-  }
-  if (!told) told = Clock::now();
-  if (Clock::now() - *told < kPatience) return;
-  if (leads()) {
-    say("saltus: told to stop, and another process of this run does not answer: it has ended, or "
-        "takes longer. What was saved last can be continued with --resume.\n");
-  }
+  if (since_signal() < kPatience) return;
+  say_last_words();
   std::_Exit(128 + signal_seen());
+}
+
+// A thread of its own, for a process that computes when it is told to stop and would be killed
+// before it looks.
+void watch_for_signals() {
+  while (since_signal() < kLastMoment) std::this_thread::sleep_for(kBetweenLooks);
+  say_last_words();
 }
 
 }  // namespace
@@ -49,8 +93,14 @@ bool leads() {
 Team* team() {
   if (!joined && launched_processes().size > 1) {
     joined = &mpi_module().all_processes(look_for_signals);
+    leader = find_leader(*joined);
+    std::thread(watch_for_signals).detach();
   }
   return joined;
+}
+
+void set_how_to_continue(std::string options) {
+  how_to_continue = std::move(options);
 }
 
 void let_leader_speak() {

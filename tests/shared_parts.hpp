@@ -1,8 +1,10 @@
 // One run in several parts, in threads of one process.
 #pragma once
 
+#include <algorithm>
 #include <barrier>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <thread>
 #include <vector>
@@ -46,6 +48,23 @@ class SharedParts {
       std::vector<std::byte> bytes = shared_.bytes_[0];
       shared_.barrier_.arrive_and_wait();
       return bytes;
+    }
+    void exchange(std::span<std::byte> units, std::span<const int> counts) override {
+      const auto sum = [&](std::size_t members) {
+        return std::accumulate(counts.begin(), counts.begin() + static_cast<long>(members), 0);
+      };
+      if (sum(counts.size()) == 0) return;
+      const std::size_t size = units.size() / static_cast<std::size_t>(sum(counts.size()));
+      const auto of = [&](std::size_t member) {
+        return units.subspan(static_cast<std::size_t>(sum(member)) * size,
+                             static_cast<std::size_t>(counts[member]) * size);
+      };
+      shared_.bytes_[number_].assign(of(number_).begin(), of(number_).end());
+      shared_.barrier_.arrive_and_wait();
+      for (std::size_t m = 0; m < counts.size(); ++m) {
+        std::ranges::copy(shared_.bytes_[m], of(m).begin());
+      }
+      shared_.barrier_.arrive_and_wait();
     }
     std::unique_ptr<Team> first(int members) override {
       if (leads()) shared_.fewer_ = std::make_unique<SharedParts>(members);

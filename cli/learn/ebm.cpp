@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/new_file.hpp"
@@ -266,10 +267,13 @@ int learn_ebm(LearnEbmCommand command) {
   if (request.resume && sum_of(images) != request.data_sum) {
     throw DataError(command.dataset + ": not the data that " + folder + " learned from");
   }
+  set_how_to_continue("--out " + shell_word(folder) + " --resume");
+  request.setup.plan.team = team();
   DeepRun run(request);
-  const auto lock = claim(request);
+  const auto lock = leads() ? claim(request) : nullptr;
   run.start();
   const bool complete = go(run);
+  if (!leads()) return ok;
   if (!complete) {
     say("Stopped after {} of {} iterations. Saved in {}. To continue:\n"
         "  saltus learn ebm --out {} --resume\n",

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/models/weights_file.hpp"
@@ -278,7 +279,12 @@ int learn(LearnCommand command) {
   request.notes = {{"data", fs::absolute(command.data).lexically_normal().string()},
                    {"out", command.out}};
   static_cast<Saving&>(request) = command;
+  request.plan.team = team();
   LearnRun run(request);
+  if (!leads()) {
+    go(run);
+    return ok;
+  }
   learn_and_write(run, command);
   const LearnResult result = run.result();
   command.json ? show_json(report_json(command, run.request(), result))

@@ -64,8 +64,8 @@ struct AnnealRequest {
   bool in_lanes = true;  // see SearchPlan
 
   // Processes that share the restarts of the search, all with this request; the result is the
-  // leader's, with the bits of one process. It runs to its end, without a time limit. A population
-  // is the leader's alone.
+  // leader's, with the bits of one process. The leader's clock and callback stop the restarts
+  // between two rounds; the pilot runs to its end.
   Team* team = nullptr;
 };
 

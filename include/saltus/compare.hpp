@@ -19,6 +19,9 @@ struct CompareRequest {
   // Empty: all samplers that the target supports. One without settings gets those that suit a race.
   std::vector<Contender> contenders = {};
   RacePlan plan = {};
+  // Processes among which the contenders are dealt out, all with this request. The result is the
+  // leader's.
+  Team* team = nullptr;
 };
 
 struct CompareResult {

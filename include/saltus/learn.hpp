@@ -31,7 +31,7 @@ struct LearnRequest : Saving {
   bool fields = false;       // of an ising model: learn them, too
   std::string sampler;
   Settings settings;
-  LearningPlan plan;                         // a batch has at most all rows
+  LearningPlan plan;                         // a batch has at most all rows; it names the team
   std::uint64_t iterations = 0, epochs = 0;  // one of them
 
   std::map<std::string, std::string> notes;  // the caller's own; a checkpoint keeps them
@@ -68,7 +68,8 @@ struct LearnResult {
   bool complete = false;
 };
 
-// Throws UsageError, DataError and FileError.
+// Throws UsageError, DataError and FileError. In a team all members make the same request; the
+// leader saves, and has the result.
 LearnResult learn(LearnRequest request, const LearnProgress& progress = {});
 
 // The request that a checkpoint holds, with `resume` set; the data must be given again, and more
@@ -79,7 +80,8 @@ LearnRequest resumed_learning(const std::string& checkpoint);
 class LearnRun {
  public:
   explicit LearnRun(LearnRequest request);
-  // True when all iterations are done. Saves now and then, and at the end.
+  // True when all iterations are done, or none of the work is left to this member of the team.
+  // Saves now and then, and at the end.
   bool go(const LearnProgress& progress = {});
   void save_to(const std::string& checkpoint);
   void save() const;

@@ -41,7 +41,8 @@ struct LogzRequest : Saving {
   bool annealing = true;  // by `plan`
   AisPlan plan;
   std::optional<LogzTempering> tempering;  // in its place, or as well
-  // Processes that share the chains, as in SampleRequest. With tempering the leader works alone.
+  // Processes that share the chains and the ensembles, as in SampleRequest. With both methods no
+  // more of them have work than both have tiles.
   Team* team = nullptr;
   Rows<const Symbol> test = {};             // data whose log-likelihood is wanted
   std::string test_name = "the test data";  // in messages

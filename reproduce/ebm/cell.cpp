@@ -164,13 +164,12 @@ class Worker {
         [&](ResnetEnergy start) { return makers.network(std::move(start), cell.penalty); });
     const fs::path checkpoint = EbmRun::checkpoint_in(folder_);
     if (!fs::exists(checkpoint)) return;
-    const Checkpoint saved = read_checkpoint(checkpoint);
-    if (saved.description != description_) {
+    if (read_checkpoint(checkpoint).description != description_) {
       throw UsageError(folder_.string() +
                        " holds what another protocol, seed, data or version made; name another "
                        "folder with --out");
     }
-    run_->restore(saved);
+    run_->restore();
   }
 
   bool go() {

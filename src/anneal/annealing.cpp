@@ -106,10 +106,11 @@ bool Annealing::go(const std::function<bool(std::size_t, std::size_t)>& between_
   return made_ == moves;
 }
 
-double Annealing::acceptance() const {
+double Annealing::acceptance(Reduction* reduction) const {
+  const std::vector<double> all = reduction ? reduction->gather(acceptance_) : acceptance_;
   double sum = 0;
-  for (double a : acceptance_) sum += a;
-  return sum / (static_cast<double>(ensemble_.step()) * plan_.chains);
+  for (double a : all) sum += a;
+  return sum / (static_cast<double>(ensemble_.step()) * static_cast<double>(all.size()));
 }
 
 void Annealing::save(ByteWriter& out) const {

@@ -1,6 +1,7 @@
 // Restarts as chains of an Ensemble.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,7 +35,7 @@ class EngineChains final : public SearchChains, private StepObserver {
         sums_(plan.restarts, parameters()) {
     require(*original_, target_);
     log_z_ = -base_->log_probability(found.state.view()[0]);  // uniform: the same of all states
-    for (std::size_t r = 0; plan.resample && r < found.logp.size(); ++r) families_.push_back(r);
+    if (plan.resample) begin_population();
     if (!original_->tunable()) return;
     for (const Tuning& t : original_->tunable()->tuning()) values_.push_back(t.start);
     sampler_ = original_->tunable()->tuned(values_, Tunable::Phase::warmup);
@@ -101,9 +102,37 @@ class EngineChains final : public SearchChains, private StepObserver {
     }
   }
 
+  // Of all restarts, and where those of this part stand among them.
+  void begin_population() {
+    counts_ = {plan_.restarts};
+    if (Team* const team = plan_.team) {
+      const std::vector<double> counts =
+          team->gather(std::vector{static_cast<double>(plan_.restarts)});
+      counts_.assign(counts.begin(), counts.end());
+      before_ = std::accumulate(counts_.begin(), counts_.begin() + team->rank(), 0);
+    }
+    families_.resize(static_cast<std::size_t>(std::accumulate(counts_.begin(), counts_.end(), 0)));
+    std::iota(families_.begin(), families_.end(), std::size_t{0});
+  }
+
+  // The states of all restarts: parents may be those of another part.
+  RowBuffer<Symbol> population_states() const {
+    RowBuffer<Symbol> all(static_cast<int>(families_.size()), target_.domain().dim());
+    const Rows<Symbol> rows = all.view();
+    for (int r = 0; r < plan_.restarts; ++r) {
+      std::copy_n(ensemble_.state(r), rows.cols, rows[before_ + r]);
+    }
+    const std::size_t size = families_.size() * static_cast<std::size_t>(rows.stride);
+    if (plan_.team) {
+      plan_.team->exchange(std::as_writable_bytes(std::span(rows.data, size)), counts_);
+    }
+    return all;
+  }
+
   // Copies members by their weights, systematically: those at (u + i) / R of the sum of weights.
   void resample(double difference, std::size_t step) {
-    const std::vector<double>& logp = found_.last_logp;
+    const std::vector<double> logp =
+        plan_.team ? plan_.team->gather(found_.last_logp) : found_.last_logp;
     const double top = *std::ranges::max_element(logp);
     std::vector<double> until;  // sums of weights
     for (const double l : logp) {
@@ -112,19 +141,20 @@ class EngineChains final : public SearchChains, private StepObserver {
     const auto all = static_cast<double>(until.size());
     log_z_ += difference * top + std::log(until.back() / all);
     const double u = Stream(plan_.seed, kAllChains, step, Purpose::resample).uniform();
+    const RowBuffer<Symbol> parents = population_states();
     const RowBuffer<Symbol> states(plan_.restarts, target_.domain().dim());
     std::vector<std::size_t> families;
-    std::vector<double> copied;
     std::size_t parent = 0;
-    for (int i = 0; i < plan_.restarts; ++i) {
+    for (int i = 0; i < static_cast<int>(logp.size()); ++i) {
       while (parent + 1 < until.size() && until[parent] <= (u + i) / all * until.back()) ++parent;
-      std::copy_n(ensemble_.state(static_cast<int>(parent)), target_.domain().dim(),
-                  states.view()[i]);
       families.push_back(families_[parent]);
-      copied.push_back(logp[parent]);
+      const int place = i - before_;
+      if (place < 0 || place >= plan_.restarts) continue;
+      std::copy_n(parents.view()[static_cast<int>(parent)], states.view().cols,
+                  states.view()[place]);
+      found_.last_logp[static_cast<std::size_t>(place)] = logp[parent];
     }
     families_ = std::move(families);
-    found_.last_logp = std::move(copied);
     ensemble_.start_from(states.view(), ensemble_.step());
   }
 
@@ -151,6 +181,8 @@ class EngineChains final : public SearchChains, private StepObserver {
   std::vector<double> log_weights_, acceptance_, betas_, values_;
   std::size_t first_ = 0;
   std::vector<std::size_t> families_;  // of a population: each member's ancestor at the start
+  std::vector<int> counts_;            // restarts of each part of a population
+  int before_ = 0;                     // restarts of earlier parts
   double log_z_ = 0;
   AcceptanceSums sums_;
 };

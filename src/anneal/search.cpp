@@ -19,7 +19,7 @@ void check_search(const SearchPlan& plan, const Sampler& sampler, const Target& 
       throw UsageError("the betas of a search must be above 0; one is " + std::to_string(b));
     }
   }
-  if (plan.resample && plan.reduction) {
+  if (plan.resample && plan.reduction && !plan.team) {
     throw UsageError("a population is resampled as a whole: it cannot be run in parts");
   }
   if (target.stochastic()) {
@@ -58,8 +58,10 @@ std::optional<Population> Search::population() const {
 
 bool Search::go(const BetweenRounds& between_rounds) {
   const std::size_t all = plan_.betas.size();
+  const std::size_t round =
+      plan_.team ? plan_.team->share_value(chains_->round()) : chains_->round();
   while (made_ < all) {
-    const std::size_t count = std::min(chains_->round(), all - made_);
+    const std::size_t count = std::min(round, all - made_);
     chains_->advance(std::span(plan_.betas).subspan(made_, count), made_);
     made_ += count;
     sampler_ = chains_->sampler();

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
 
@@ -23,6 +22,12 @@ int tile_of(const Target& target, const Sampler& sampler, int chains) {
   return (chains + 2 * pairs - 1) / (2 * pairs);
 }
 
+LearningChains::Plan chains_of(const Target& target, const Sampler& sampler,
+                               const LearningPlan& plan) {
+  const int chains = plan.chains > 0 ? plan.chains : plan.batch;
+  return {chains, tile_of(target, sampler, chains), plan.threads, plan.seed, plan.team};
+}
+
 // Parameters that are treated together.
 constexpr std::size_t kBlock = 16384;
 
@@ -36,15 +41,11 @@ ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol
       sampler_(std::move(sampler)),
       plan_(plan),
       batches_(data.rows, plan.batch, plan.drop_last, plan.seed),
-      ensemble_(model.target(), plan.chains > 0 ? plan.chains : plan.batch,
-                tile_of(model.target(), *sampler_, plan.chains > 0 ? plan.chains : plan.batch),
-                plan.threads, plan.seed),
+      chains_(model.target(), chains_of(model.target(), *sampler_, plan)),
       pool_(plan.threads),
       adam_(model.parameters().size(), plan.adam),
       batch_(plan.batch, data.cols),
-      samples_(ensemble_.chains(), data.cols),
-      gradient_(model.parameters().size()),
-      totals_(static_cast<std::size_t>(ensemble_.chains())) {
+      gradient_(model.parameters().size()) {
   const Domain& domain = model.target().domain();
   if (data.cols != domain.dim()) {
     throw DataError("the data have rows of " + std::to_string(data.cols) +
@@ -57,8 +58,7 @@ ContrastiveDivergence::ContrastiveDivergence(Trainable& model, Rows<const Symbol
     throw UsageError("the sampler " + sampler_->name() + " would tune its " + parameter +
                      " in warm-up, which learning does not have: give the " + parameter);
   }
-  ensemble_.start_random();
-  copy_states(ensemble_, samples_.view());
+  if (!idle()) chains_.start_random();
 }
 
 void ContrastiveDivergence::load_batch() {
@@ -68,24 +68,19 @@ void ContrastiveDivergence::load_batch() {
   }
 }
 
-// The chains start afresh from their states, for what a sampler keeps from step to step belongs to
-// the parameters of the last iteration.
 void ContrastiveDivergence::sample(LearningInfo& info) {
-  const Target& target = model_.target();
-  const Rows<Symbol> from = plan_.chains > 0 ? samples_.view() : batch_.view();
-  ensemble_.start_from(from, ensemble_.step());
-  const Sampler::Needs needs = sampler_->needs(target);
-  if (needs.logp || needs.score || needs.target_cache) ensemble_.evaluate();
-  StepTotals observer(totals_);
-  ensemble_.advance(*sampler_, plan_.steps, observer);
-  copy_states(ensemble_, samples_.view());
-  set_means(totals_, plan_.steps, info);
+  const Rows<Symbol> x = chains_.states();
+  if (plan_.chains == 0) {
+    for (int r = 0; r < plan_.batch; ++r) std::copy_n(batch_.view()[r], x.cols, x[r]);
+  }
+  chains_.advance(*sampler_, {iteration_ * plan_.steps, plan_.steps});
+  chains_.set_means(plan_.steps, info);
   info.difference = NAN;
   if (plan_.chains > 0) return;
   std::uint64_t different = 0;
   for (int r = 0; r < plan_.batch; ++r) {
     for (int i = 0; i < data_.cols; ++i) {
-      different += batch_.view()[r][i] != samples_.view()[r][i];
+      different += batch_.view()[r][i] != x[r][i];
     }
   }
   info.difference = static_cast<double>(different) / plan_.batch / data_.cols;
@@ -120,7 +115,7 @@ LearningInfo ContrastiveDivergence::step() {
   load_batch();
   sample(info);
   info.sampling_seconds = clock.lap();
-  info.gap = model_.contrast(batch_.view(), samples_.view(), gradient_, pool_);
+  info.gap = model_.contrast(batch_.view(), samples(), gradient_, {pool_, team()});
   info.gradient_seconds = clock.lap();
   info.loss = penalty_and_loss_gradient() - info.gap;
   if (!std::isfinite(info.loss)) {
@@ -136,23 +131,18 @@ LearningInfo ContrastiveDivergence::step() {
 
 void ContrastiveDivergence::save(ByteWriter& out) const {
   out.put(iteration_);
-  out.put(ensemble_.step());
   out.put_array(std::span<const float>(model_.parameters()));
   adam_.save(out);
-  for (int r = 0; r < samples_.view().rows; ++r) {
-    out.put_array(std::span<const Symbol>(samples_.view().row(r)));
-  }
+  for (int r = 0; r < samples().rows; ++r) out.put_array(samples().row(r));
 }
 
 void ContrastiveDivergence::restore(ByteReader& in) {
   iteration_ = in.get<std::uint64_t>();
-  const auto step = in.get<std::uint64_t>();
   in.get_array(model_.parameters());
   adam_.restore(in);
-  for (int r = 0; r < samples_.view().rows; ++r) in.get_array(samples_.view().row(r));
+  const Rows<Symbol> x = chains_.states();
+  for (int r = 0; r < x.rows; ++r) in.get_array(x.row(r));
   model_.parameters_changed();
-  ensemble_.start_from(samples_.view(), step);
-  ensemble_.evaluate();  // tells the chains the number of the step
 }
 
 }  // namespace saltus

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "learn/step_totals.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
 #include "saltus/learn/likelihood.hpp"
@@ -109,6 +108,17 @@ struct EbmLearning::Estimation {
   }
 };
 
+LearningChains::Plan EbmLearning::chains_of(const LearningNetwork& network, const Sampler& sampler,
+                                            const EbmPlan& plan) {
+  LearningChains::Plan chains{plan.batch, sampler.interacting() ? plan.batch : 0, plan.threads,
+                              seed_of(Part::chains, plan.seed), plan.team};
+  if (plan.team && plan.validate_every > 0) {  // those who learn validate, too
+    chains.most_members = static_cast<int>(
+        chain_ranges(network.averaged(), plan.validation_chains, 0, plan.team->size()).size());
+  }
+  return chains;
+}
+
 EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
                          std::unique_ptr<const Sampler> sampler,
                          std::unique_ptr<const Sampler> validator, const EbmPlan& plan)
@@ -121,16 +131,13 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
       plan_((check(plan), plan)),
       batches_(images.train.rows(), plan.batch, false, seed_of(Part::order, plan.seed)),
       buffer_(plan.buffer, base, seed_of(Part::buffer, plan.seed)),
-      ensemble_(network.target(), plan.batch, sampler_->interacting() ? plan.batch : 0,
-                plan.threads, seed_of(Part::chains, plan.seed)),
-      batch_(plan.batch, checked_domain(network, images).dim()),
-      chains_(plan.batch, images.train.cols),
-      totals_(static_cast<std::size_t>(plan.batch)) {
+      chains_(network.target(), chains_of(network, *sampler_, plan)),
+      batch_(plan.batch, checked_domain(network, images).dim()) {
   if (!sampler_->exact()) refuse_tuning(*sampler_);
   if (const Tunable* tunable = sampler_->tunable()) {
     untuned_ = std::move(sampler_);
     for (const Tuning& tuning : tunable->tuning()) tuned_.push_back(tuning.start);
-    acceptance_.emplace(plan.batch, tuned_.size());
+    acceptance_.emplace(chains_.own_chains(), tuned_.size());
     sampler_ = tunable->tuned(tuned_, Tunable::Phase::draws);
   }
   if (plan.validate_every == 0) return;
@@ -152,20 +159,15 @@ void EbmLearning::load_batch() {
 // Steps are numbered through all iterations, so that random numbers never come twice.
 void EbmLearning::sample(EbmInfo& info) {
   const std::vector<std::int32_t> chosen = buffer_.choose(iteration_, plan_.batch);
-  buffer_.get(chosen, chains_.view());
-  ensemble_.start_from(chains_.view(), iteration_ * plan_.steps);
+  buffer_.get(chosen, chains_.states());
   try {
-    ensemble_.evaluate();
-  } catch (const ComputationError&) {
-    throw;
-  } catch (const DataError&) {  // it was finite before the last updates
+    chains_.advance(*sampler_, {iteration_ * plan_.steps, plan_.steps},
+                    acceptance_ ? &*acceptance_ : nullptr);
+  } catch (const StartError&) {  // it was finite before the last updates
     throw DataError("log p of a chain is not finite: the network has diverged");
   }
-  StepTotals observer(totals_, acceptance_ ? &*acceptance_ : nullptr);
-  ensemble_.advance(*sampler_, plan_.steps, observer);
-  copy_states(ensemble_, chains_.view());
-  buffer_.put(chosen, chains_.view());
-  set_means(totals_, plan_.steps, info);
+  buffer_.put(chosen, chains_.states());
+  chains_.set_means(plan_.steps, info);
   info.step_size = sampler_->step_size().value_or(0);
   tune();
 }
@@ -176,7 +178,7 @@ void EbmLearning::tune() {
   if (!untuned_) return;
   const std::vector<Tuning> tuning = untuned_->tunable()->tuning();
   for (std::size_t k = 0; k < tuning.size(); ++k) {
-    const double error = acceptance_->mean(k) - tuning[k].acceptance;
+    const double error = acceptance_->mean(k, team()) - tuning[k].acceptance;
     if (std::isnan(error)) continue;  // no step belonged to it
     const double gain = kGain * (tuning[k].proportional ? 1 + std::abs(tuned_[k]) : 1);
     tuned_[k] = std::clamp(tuned_[k] + gain * error, tuning[k].low, tuning[k].high);
@@ -202,7 +204,8 @@ EbmInfo EbmLearning::step() {
     load_batch();
     sample(info);
     info.sampling_seconds = clock.lap();
-    const LearningNetwork::Means means = network_.update(batch_.view(), chains_.view(), info.rate);
+    const LearningNetwork::Means means =
+        network_.update(batch_.view(), chains_.states(), info.rate);
     info.update_seconds = clock.lap();
     info.data_logp = means.data;
     info.sample_logp = means.samples;
@@ -244,10 +247,20 @@ bool EbmLearning::validation_due() const {
   return validations_.empty() || validations_.back().iteration < iteration_;
 }
 
+// Of this member's chains.
+ChainRange EbmLearning::validation_range() const {
+  if (!team()) return {0, plan_.validation_chains};
+  return chain_ranges(network_.averaged(), plan_.validation_chains, 0,
+                      team()->size())[static_cast<std::size_t>(team()->rank())];
+}
+
 void EbmLearning::begin_validation() {
   AnnealingPlan plan;
+  const ChainRange mine = validation_range();
   plan.betas = linear_betas(plan_.validation_betas);
-  plan.chains = plan_.validation_chains;
+  plan.chains = mine.chains;
+  plan.first_chain = mine.first_chain;
+  plan.reduction = plan.team = team();
   plan.seed = seed_of(Part::validation, plan_.seed, iteration_);
   plan.threads = plan_.threads;
   estimation_ = std::make_unique<Estimation>(network_.averaged(), base_, annealing_sampler(), plan);
@@ -273,11 +286,12 @@ bool EbmLearning::validate(const std::function<bool(double done)>& proceed) {
 
 void EbmLearning::finish_validation() {
   const std::span<const double> weights = estimation_->annealing.log_weights();
-  const AisEstimate e = forward_estimate({weights.begin(), weights.end()});
+  const AisEstimate e = forward_estimate(
+      team() ? team()->gather(weights) : std::vector<double>(weights.begin(), weights.end()));
   Validation v;
   v.iteration = iteration_;
   v.log_z = e.log_z, v.standard_error = e.standard_error, v.ess = e.ess;
-  v.acceptance = estimation_->annealing.acceptance();
+  v.acceptance = estimation_->annealing.acceptance(team());
   v.seconds = estimation_->seconds;
   v.mean_logp = mean_logp(network_.averaged(), valid_.view(), plan_.threads);
   estimation_.reset();
@@ -314,15 +328,19 @@ RowBuffer<Symbol> EbmLearning::entries_of(const ReplayBuffer& buffer, std::uint6
 }
 
 RowBuffer<Symbol> EbmLearning::samples(int count) const {
-  return entries_of(buffer_, iteration_, count, chains_.view().cols);
+  return entries_of(buffer_, iteration_, count, chains_.states().cols);
 }
 
 RowBuffer<Symbol> EbmLearning::best_samples(int count) const {
   if (!best_buffer_) return samples(count);
-  return entries_of(*best_buffer_, best()->iteration, count, chains_.view().cols);
+  return entries_of(*best_buffer_, best()->iteration, count, chains_.states().cols);
 }
 
 void EbmLearning::save(ByteWriter& out) const {
+  if (team() && !team()->leads()) {
+    if (estimation_) estimation_->annealing.save(out);
+    return;
+  }
   out.put(iteration_);
   network_.save(out);
   buffer_.save(out);
@@ -366,6 +384,7 @@ void EbmLearning::restore(ByteReader& in) {
   if (!in.get<bool>()) return;
   begin_validation();
   estimation_->seconds = in.get<double>();
+  in.read_chains(validation_range().first_chain, static_cast<std::size_t>(plan_.validation_chains));
   estimation_->annealing.restore(in);
 }
 

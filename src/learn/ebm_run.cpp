@@ -72,13 +72,17 @@ EbmRun::EbmRun(EbmSetup setup, const ImageSet& images, const NetworkMaker& make)
       validator_of(setup_.sampler, setup_.settings, target), setup_.plan);
 }
 
-void EbmRun::restore(const Checkpoint& checkpoint) {
-  ByteReader in(checkpoint.state);
+void EbmRun::restore() {
+  if (learning_->idle()) return;
+  const std::string file = checkpoint_in(setup_.folder).string();
+  std::vector<std::byte> state;
+  if (leads()) state = read_checkpoint(file).state;
+  if (Team* const team = learning_->team()) state = team->share(state);
+  ByteReader in(state);
   try {
     learning_->restore(in);
   } catch (const DataError& e) {
-    throw DataError(checkpoint_in(setup_.folder).string() + ": the checkpoint does not fit (" +
-                    e.what() + ")");
+    throw DataError(file + ": the checkpoint does not fit (" + e.what() + ")");
   }
   if (setup_.plan.iterations < learning_->iteration()) {
     throw UsageError(fmt::format("{} has done {} iterations already", setup_.folder.string(),
@@ -87,49 +91,69 @@ void EbmRun::restore(const Checkpoint& checkpoint) {
 }
 
 bool EbmRun::go(const std::string& description, const std::function<bool(const Now&)>& watch) {
+  if (learning_->idle()) return true;
+  const SavePart part = [&](ByteWriter& out) { learning_->save(out); };
   bool complete = false;
   try {
     complete = work(description, watch);
   } catch (const DataError&) {
-    save(description);  // where it went wrong, with the best parameters until then
+    // Where it went wrong, with the best parameters until then, and no validation under way.
+    if (leads()) save(description, saved_together(nullptr, part));
     throw;
   }
-  save(description);
+  const std::vector<std::byte> state = saved_together(learning_->team(), part);
+  if (!leads()) return complete;
+  save(description, state);
   write_models();
   if (complete) write_picture("samples.png");
   return complete;
 }
 
 bool EbmRun::work(const std::string& description, const std::function<bool(const Now&)>& watch) {
-  if (!std::filesystem::exists(checkpoint_in(setup_.folder))) save(description);
-  Pacer pacer(setup_.checkpoint_every, 0, [&] { save(description); });
+  Team* const team = learning_->team();
+  const SavePart part = [&](ByteWriter& out) { learning_->save(out); };
+  const auto save_all = [&] { save(description, saved_by_all(team, part)); };
+  const auto save_first = [&] {
+    if (!std::filesystem::exists(checkpoint_in(setup_.folder))) save_all();
+    return true;
+  };
+  agree(team, save_first, part);
+  Pacer pacer(setup_.checkpoint_every, 0, save_all);
+  const auto go_on = [&](const Now& now) {
+    const auto leader_says = [&] {
+      const bool wanted = watch(now);
+      pacer.next();
+      return wanted;
+    };
+    return agree(team, leader_says, part);
+  };
   while (!learning_->done()) {
     bool on = true;
     if (learning_->validation_due()) {
       const bool complete = learning_->validate([&](double done) {
-        on = watch({nullptr, done});
-        pacer.next();
-        return on;
+        return on = go_on({nullptr, done});
       });
       if (!complete) return false;
-      write_models();
-      write_tables();
-      write_picture(fmt::format("samples-{:06}.png", learning_->iteration()));
+      write_validated();
     } else {
       const EbmInfo info = learning_->step();
-      on = watch({&info, 0});
+      on = go_on({&info, 0});
     }
-    pacer.next();
     if (!on) return learning_->done();
   }
   return true;
 }
 
-void EbmRun::save(const std::string& description) {
-  ByteWriter out;
-  learning_->save(out);
-  write_checkpoint(checkpoint_in(setup_.folder), description, out.bytes());
+void EbmRun::save(const std::string& description, std::span<const std::byte> state) const {
+  write_checkpoint(checkpoint_in(setup_.folder), description, state);
   write_tables();
+}
+
+void EbmRun::write_validated() const {
+  if (!leads()) return;
+  write_models();
+  write_tables();
+  write_picture(fmt::format("samples-{:06}.png", learning_->iteration()));
 }
 
 void EbmRun::write_tables() const {

@@ -51,22 +51,34 @@ void TrainableIsing::load(Rows<const Symbol> rows, int at) {
   }
 }
 
+// Copies what is above the blocks of the diagonal to where it belongs below.
+void TrainableIsing::mirror(std::span<float> gradient) const {
+  const auto n = static_cast<std::size_t>(spins_);
+  for (std::size_t first = 0; first < n; first += kSpinsPerTask) {
+    const std::size_t end = std::min(first + kSpinsPerTask, n);
+    for (std::size_t j = end; j < n; ++j) {
+      for (std::size_t r = first; r < end; ++r) gradient[j * n + r] = gradient[r * n + j];
+    }
+  }
+}
+
 // Sums of products of spins are whole numbers, and exact in single precision. They are symmetric,
 // as G is.
 double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
-                                std::span<float> gradient, ThreadPool& pool) {
+                                std::span<float> gradient, const Workers& workers) {
   const int rows = data.rows + samples.rows, tasks = (spins_ + kSpinsPerTask - 1) / kSpinsPerTask;
   if (values_.view().rows != rows) values_ = RowBuffer<float>(rows, spins_);
-  if (products_.view().rows != pool.threads() * kSpinsPerTask) {
-    products_ = RowBuffer<float>(pool.threads() * kSpinsPerTask, spins_);
+  if (products_.view().rows != workers.threads() * kSpinsPerTask) {
+    products_ = RowBuffer<float>(workers.threads() * kSpinsPerTask, spins_);
   }
   load(data, 0);
   load(samples, data.rows);
   const Rows<float> v = values_.view();
   const auto of_data = static_cast<float>(data.rows), of_samples = static_cast<float>(samples.rows);
   std::vector<double> gap(static_cast<std::size_t>(tasks));
-  pool.for_each(tasks, [&](int task, int thread) {
-    const int first = task * kSpinsPerTask, count = std::min(kSpinsPerTask, spins_ - first);
+  const auto spins_before = [&](int task) { return std::min(task * kSpinsPerTask, spins_); };
+  workers.for_each(tasks, [&](int task, int thread) {
+    const int first = spins_before(task), count = spins_before(task + 1) - first;
     const int width = spins_ - first;  // the columns from the diagonal on; the others mirror them
     float* out = gradient.data() + static_cast<std::ptrdiff_t>(first) * (spins_ + 1);
     const float* g = parameters_.data() + (out - gradient.data());
@@ -85,13 +97,10 @@ double TrainableIsing::contrast(Rows<const Symbol> data, Rows<const Symbol> samp
       }
       gap[static_cast<std::size_t>(task)] += double{within} + 2 * double{beyond};
     }
-    for (int j = count; j < width; ++j) {
-      float* mirrored = gradient.data() + static_cast<std::ptrdiff_t>(first + j) * spins_ + first;
-      for (int r = 0; r < count; ++r) {
-        mirrored[r] = out[static_cast<std::ptrdiff_t>(r) * spins_ + j];
-      }
-    }
   });
+  workers.exchange(gradient.first(weights()), tasks, spins_before);
+  workers.exchange(std::span(gap), tasks, [](int task) { return task; });
+  mirror(gradient);
   double difference = std::accumulate(gap.begin(), gap.end(), 0.0);
   const std::span<const float> h = fields();
   for (std::size_t i = 0; i < h.size(); ++i) {

@@ -16,13 +16,13 @@ namespace {
 constexpr double kLeastMean = 0.01;
 constexpr int kRowsPerTask = 32;  // rows of a matrix that make a task
 
-// work(first, count, thread) for the rows of a matrix, kRowsPerTask at a time.
-template <class Work>
-void for_rows(ThreadPool& pool, int rows, const Work& work) {
-  pool.for_each((rows + kRowsPerTask - 1) / kRowsPerTask, [&](int task, int thread) {
-    const int first = task * kRowsPerTask;
-    work(first, std::min(kRowsPerTask, rows - first), thread);
-  });
+int tasks_of(int rows) {
+  return (rows + kRowsPerTask - 1) / kRowsPerTask;
+}
+
+template <class T>
+std::span<T> all_of(Rows<T> rows) {
+  return {rows.data, static_cast<std::size_t>(rows.rows) * static_cast<std::size_t>(rows.stride)};
 }
 
 std::size_t count_of(int visible, int hidden) {
@@ -76,46 +76,66 @@ void TrainableRbm::parameters_changed() {
   rbm_.set_parameters(p.weights, p.visible_bias, p.hidden_bias);
 }
 
-// Values of the units, activations and logp of some rows, to stand from row `at` on; the latter two
-// times `factor`.
-void TrainableRbm::load(Rows<const Symbol> x, int at, double factor, ThreadPool& pool) {
+// Values of the units, to stand from row `at` on.
+void TrainableRbm::load(Rows<const Symbol> x, int at) {
+  for (int r = 0; r < x.rows; ++r) std::copy_n(x[r], x.cols, values_.view()[at + r]);
+}
+
+// Activations and logp of some rows that are loaded, times `factor`.
+void TrainableRbm::activate(Rows<const Symbol> x, int at, double factor, Scratch& scratch) {
   const std::span bias = parts(parameters_).visible_bias;
-  for_rows(pool, x.rows, [&](int first, int count, int thread) {
-    const Rows<float> on{activations_.view()[at + first], count, hidden_,
-                         activations_.view().stride};
-    rbm_.hidden_log_odds({0, 0, scratch_[static_cast<std::size_t>(thread)]},
-                         {x[first], count, x.cols, x.stride}, on);
-    for (int r = 0; r < count; ++r) {
-      double logp = ops::active().activate(hidden_, on[r], on[r], true);
-      for (float& a : on.row(r)) a *= static_cast<float>(factor);
-      float* value = values_.view()[at + first + r];
-      for (std::size_t i = 0; i < bias.size(); ++i) {
-        value[i] = x[first + r][i];
-        logp += double{bias[i]} * x[first + r][i];
-      }
-      logp_[static_cast<std::size_t>(at) + static_cast<std::size_t>(first + r)] = factor * logp;
-    }
+  const Rows<float> on{activations_.view()[at], x.rows, hidden_, activations_.view().stride};
+  rbm_.hidden_log_odds({0, 0, scratch}, x, on);
+  for (int r = 0; r < x.rows; ++r) {
+    double logp = ops::active().activate(hidden_, on[r], on[r], true);
+    for (float& a : on.row(r)) a *= static_cast<float>(factor);
+    for (std::size_t i = 0; i < bias.size(); ++i) logp += double{bias[i]} * x[r][i];
+    logp_[static_cast<std::size_t>(at + r)] = factor * logp;
+  }
+}
+
+// By tasks of some rows of the data, then of the samples.
+void TrainableRbm::activate_all(Rows<const Symbol> data, Rows<const Symbol> samples,
+                                const Workers& workers) {
+  const int of_data = tasks_of(data.rows), tasks = of_data + tasks_of(samples.rows);
+  const auto rows_before = [&](int task) {
+    return task < of_data ? task * kRowsPerTask
+                          : data.rows + std::min((task - of_data) * kRowsPerTask, samples.rows);
+  };
+  workers.for_each(tasks, [&](int task, int thread) {
+    const bool real = task < of_data;
+    const Rows<const Symbol>& x = real ? data : samples;
+    const int at = rows_before(task), first = real ? at : at - data.rows;
+    activate({x[first], std::min(kRowsPerTask, x.rows - first), x.cols, x.stride}, at,
+             (real ? 1.0 : -1.0) / x.rows, scratch_[static_cast<std::size_t>(thread)]);
   });
+  workers.exchange(all_of(activations_.view()), tasks, rows_before);
+  workers.exchange(std::span(logp_), tasks, rows_before);
 }
 
 double TrainableRbm::contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
-                              std::span<float> gradient, ThreadPool& pool) {
+                              std::span<float> gradient, const Workers& workers) {
   const int rows = data.rows + samples.rows;
   if (logp_.size() != static_cast<std::size_t>(rows)) {
     values_ = RowBuffer<float>(rows, visible_);
     activations_ = RowBuffer<float>(rows, hidden_);
     logp_.resize(static_cast<std::size_t>(rows));
   }
-  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(pool.threads())));
-  load(data, 0, 1.0 / data.rows, pool);
-  load(samples, data.rows, -1.0 / samples.rows, pool);
+  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(workers.threads())));
+  load(data, 0);
+  load(samples, data.rows);
+  activate_all(data, samples, workers);
 
   const Rows<float> on = activations_.view(), v = values_.view();
-  for_rows(pool, hidden_, [&](int first, int count, int) {
+  const int tasks = tasks_of(hidden_);
+  const auto units_before = [&](int task) { return std::min(task * kRowsPerTask, hidden_); };
+  workers.for_each(tasks, [&](int task, int) {
+    const int first = units_before(task), count = units_before(task + 1) - first;
     ops::transposed_multiply(count, visible_, rows, on.data + first, on.stride, v.data, v.stride,
                              gradient.data() + static_cast<std::ptrdiff_t>(first) * visible_,
                              visible_);
   });
+  workers.exchange(gradient.first(weights()), tasks, units_before);
   float *visible = gradient.data() + weights(), *hidden = visible + visible_;
   std::fill(visible, hidden + hidden_, 0.0f);
   for (int r = 0; r < rows; ++r) {

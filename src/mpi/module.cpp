@@ -105,6 +105,25 @@ class MpiTeam final : public Team {
     return bytes;
   }
 
+  void exchange(std::span<std::byte> units, std::span<const int> counts) override {
+    std::vector<int> offsets;
+    int sum = 0;
+    for (const int count : counts) {
+      offsets.push_back(sum);
+      sum += count;
+    }
+    if (sum == 0) return;
+    MPI_Datatype unit = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(static_cast<int>(units.size() / static_cast<std::size_t>(sum)), MPI_BYTE,
+                        &unit);
+    MPI_Type_commit(&unit);
+    MPI_Request request;
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, units.data(), counts.data(), offsets.data(),
+                    unit, all_, &request);
+    wait_for(request);
+    MPI_Type_free(&unit);
+  }
+
   std::unique_ptr<Team> first(int members) override {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(all_, rank_ < members ? 0 : MPI_UNDEFINED, rank_, &part);

@@ -123,6 +123,7 @@ void Ensemble::start_from_base() {
 void Ensemble::start_from(Rows<const Symbol> states, std::uint64_t step) {
   set_states(states);
   step_ = step;
+  for (const auto& storage : tiles_) storage->tile.step = step;
   for (const auto& group : groups_) {
     group->cache_owner.clear();
     group->accumulates_rounding = false;

@@ -118,6 +118,7 @@ class AnnealService {
     SearchPlan plan = this->plan(result_.betas);
     plan.restarts = request_.restarts;
     plan.first_restart = request_.first_restart;
+    plan.team = request_.team;
     plan.resample = request_.population;
     const Stopwatch watch;
     Search search(*request_.target, sampler_, plan);
@@ -202,8 +203,8 @@ Found joined(const std::vector<std::vector<std::byte>>& parts, std::vector<ByteR
 // This process's share of the request.
 AnnealRequest share_of(const AnnealRequest& request, const Membership& member) {
   AnnealRequest mine = request;
-  mine.team = nullptr;
-  mine.reduction = member.team.get();
+  mine.reduction = mine.team = member.team.get();
+  mine.time_limit = 0;  // the leader's decision
   mine.first_restart += member.range.first_chain;
   mine.restarts = member.range.chains;
   const std::vector<ChainRange> pilots =
@@ -217,17 +218,19 @@ AnnealRequest share_of(const AnnealRequest& request, const Membership& member) {
 
 AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& progress) {
   Team& all = *request.team;
-  if (request.time_limit > 0) {
-    throw UsageError("a search in several processes runs to its end: leave the time limit out");
-  }
-  if (request.population) {
-    return all.leads() ? AnnealService(request, progress).run() : AnnealResult();
-  }
   const Membership member =
       join_team(all, chain_ranges(*request.target, request.restarts, 0, all.size()));
   if (!member.team) return {};
+  const Stopwatch watch;
   const AnnealProgress tell = [&](const AnnealStatus& status) {
-    if (progress && all.leads()) progress(status);
+    const auto leader_says = [&] {
+      const bool wanted = !progress || progress(status);
+      return wanted && (request.time_limit <= 0 || watch.seconds() < request.time_limit);
+    };
+    if (status.stage == AnnealStatus::Stage::restarts) {
+      return agree(member.team.get(), leader_says, [](ByteWriter&) {});
+    }
+    if (all.leads()) leader_says();
     return true;
   };
   const AnnealRequest mine = share_of(request, member);

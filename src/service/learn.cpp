@@ -134,12 +134,15 @@ LearnRun::LearnRun(LearnRequest request) : request_(std::move(request)) {
       *model_, request_.data, make_sampler(request_.sampler, model_->target(), request_.settings),
       request_.plan);
   if (request_.epochs > 0) request_.iterations = learning_->batches().iterations(request_.epochs);
-  if (!request_.resume.empty()) restore();
+  if (!request_.resume.empty() && !learning_->idle()) restore();
 }
 
 void LearnRun::restore() {
-  const Checkpoint checkpoint = read_checkpoint(request_.resume);
-  ByteReader in(checkpoint.state);
+  Team* const team = learning_->team();
+  std::vector<std::byte> state;
+  if (!team || team->leads()) state = read_checkpoint(request_.resume).state;
+  if (team) state = team->share(state);
+  ByteReader in(state);
   try {
     totals_ = in.get<LearnTotals>();
     learning_->restore(in);
@@ -152,16 +155,23 @@ void LearnRun::restore() {
   }
 }
 
+// All members of a team have all that a checkpoint holds: the leader saves alone.
 bool LearnRun::go(const LearnProgress& progress) {
+  if (learning_->idle()) return true;
+  Team* const team = learning_->team();
   std::function<void()> saving;
-  if (!request_.checkpoint.empty()) saving = [this] { save(); };
+  if (!request_.checkpoint.empty() && (!team || team->leads())) saving = [this] { save(); };
   if (saving) saving();
   Pacer pacer(request_.checkpoint_every, request_.time_limit, saving);
   const std::uint64_t first = totals_.iterations;
   for (bool on = true; on && learning_->iteration() < request_.iterations;) {
     totals_.add(learning_->step());
-    on = !progress || progress({totals_, first, request_.iterations, pacer.seconds()});
-    on = pacer.next() && on;
+    const auto leader_says = [&] {
+      const bool wanted =
+          !progress || progress({totals_, first, request_.iterations, pacer.seconds()});
+      return pacer.next() && wanted;
+    };
+    on = agree(team, leader_says, [](ByteWriter&) {});
   }
   if (saving) saving();
   return learning_->iteration() >= request_.iterations;

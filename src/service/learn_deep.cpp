@@ -112,8 +112,7 @@ DeepRun::DeepRun(DeepRequest request) : request_(std::move(request)) {
 }
 
 void DeepRun::start() {
-  if (!request_.resume) return;
-  run_->restore(read_checkpoint(EbmRun::checkpoint_in(request_.setup.folder)));
+  if (request_.resume) run_->restore();
 }
 
 bool DeepRun::go(const LearnProgress& progress) {

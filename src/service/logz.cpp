@@ -77,8 +77,14 @@ struct Work {
     if (annealing) annealing->save(out);
     if (tempering) tempering->save(out);
   }
-  void restore(ByteReader& in) const {
+  // Of all chains, or of those of a member.
+  struct Places {
+    std::size_t first = 0, of = 0;
+  };
+  void restore(ByteReader in, const Places& chains, const Places& ensembles) const {
+    in.read_chains(chains.first, chains.of);
     if (annealing) annealing->restore(in);
+    in.read_chains(ensembles.first, ensembles.of);
     if (tempering) tempering->restore(in);
   }
   // True when all is done.
@@ -112,9 +118,10 @@ std::vector<std::byte> saved_state(const std::string& file, const std::string& d
   return std::move(checkpoint.state);
 }
 
-void restore(const Work& work, ByteReader in, const std::string& file) {
+void restore(const Work& work, std::span<const std::byte> state, const std::string& file,
+             const Work::Places& chains = {}, const Work::Places& ensembles = {}) {
   try {
-    work.restore(in);
+    work.restore(ByteReader(state), chains, ensembles);
   } catch (const DataError& e) {
     throw DataError(file + ": the checkpoint does not fit (" + e.what() + ")");
   }
@@ -124,30 +131,47 @@ void restore(const Work& work, ByteReader in, const std::string& file) {
 struct Shared {
   const Tempered& path;
   const LogzRequest& request;
-  Membership member;
+  std::unique_ptr<Team> team;
   AisPlan plan;  // of this process
+  std::optional<LogzTempering> tempering;
+  Work::Places chains, ensembles;
   bool leads = true, idle = false;
 
-  Shared(const Tempered& p, const LogzRequest& r) : path(p), request(r), plan(r.plan) {
+  Shared(const Tempered& p, const LogzRequest& r)
+      : path(p), request(r), plan(r.plan), tempering(r.tempering) {
     if (!r.team) return;
     leads = r.team->leads();
-    idle = !leads && r.tempering;
-    if (r.tempering) return;
-    AnnealingPlan& mine = plan.annealing;
-    member = join_team(*r.team, chain_ranges(p, mine.chains, mine.tile, r.team->size()));
-    idle = !member.team;
-    mine.chains = member.range.chains;
-    mine.first_chain += member.range.first_chain;
-    mine.reduction = mine.team = member.team.get();
+    int members = r.team->size();
+    if (r.annealing) members = static_cast<int>(ranges_of(plan.annealing, members).size());
+    if (tempering) members = static_cast<int>(ranges_of(tempering->run, members).size());
+    team = r.team->first(members);
+    idle = !team;
+    if (idle) return;
+    if (r.annealing) chains = take_share(plan.annealing);
+    if (tempering) ensembles = take_share(tempering->run);
+  }
+
+  template <class Plan>
+  std::vector<ChainRange> ranges_of(const Plan& of, int members) const {
+    return chain_ranges(path, of.chains, of.tile, members);
+  }
+  template <class Plan>
+  Work::Places take_share(Plan& mine) const {
+    const auto all = static_cast<std::size_t>(mine.chains);
+    const ChainRange range = ranges_of(mine, team->size())[static_cast<std::size_t>(team->rank())];
+    mine.chains = range.chains;
+    mine.first_chain += range.first_chain;
+    mine.reduction = mine.team = team.get();
+    return {range.first_chain, all};
   }
 
   std::unique_ptr<Sampler> sampler() const {
     return make_sampler(request.sampler, path, request.settings);
   }
-  Work work(const AisPlan& of) const {
+  Work work(const AisPlan& ais, const std::optional<LogzTempering>& t) const {
     Work work;
-    if (request.annealing) work.annealing = std::make_unique<AisRun>(path, sampler(), of);
-    if (const auto& t = request.tempering) {
+    if (request.annealing) work.annealing = std::make_unique<AisRun>(path, sampler(), ais);
+    if (t) {
       work.tempering = std::make_unique<ParallelTempering>(
           *request.target, std::make_shared<Independent>(path.base()), sampler(), t->run, *t);
     }
@@ -160,15 +184,14 @@ struct Shared {
 std::optional<Work> estimate(const Shared& shared, const LogzProgress& progress) {
   if (shared.idle) return std::nullopt;
   const LogzRequest& request = shared.request;
-  Team* const team = shared.member.team.get();
+  Team* const team = shared.team.get();
   const std::string description = description_of(request, shared.path.base());
-  Work work = shared.work(shared.plan);
+  Work work = shared.work(shared.plan, shared.tempering);
   if (!request.resume.empty()) {
     std::vector<std::byte> state;
     if (shared.leads) state = saved_state(request.resume, description);
     if (team) state = team->share(state);
-    const auto all = static_cast<std::size_t>(team ? request.plan.annealing.chains : 0);
-    restore(work, ByteReader(state, shared.member.range.first_chain, all), request.resume);
+    restore(work, state, request.resume, shared.chains, shared.ensembles);
   } else if (work.tempering) {
     work.tempering->start();
   }
@@ -189,8 +212,8 @@ std::optional<Work> estimate(const Shared& shared, const LogzProgress& progress)
   const std::vector<std::byte> state = saved_together(team, save_part);
   if (!shared.leads) return std::nullopt;
   if (team) {
-    work = shared.work(request.plan);
-    restore(work, ByteReader(state), "what the processes computed");
+    work = shared.work(request.plan, request.tempering);
+    restore(work, state, "what the processes computed");
   }
   if (!file.empty()) write_checkpoint(file, description, state);
   if (!complete) return std::nullopt;

@@ -5,10 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "saltus/core/bytes.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/sample.hpp"
 
 namespace saltus {
+
+// Text as bytes, for the members of a team.
+inline void put_text(ByteWriter& out, const std::string& text) {
+  out.put_array(std::span<const char>(text));
+}
+inline std::string get_text(ByteReader& in) {
+  std::string text(in.next_array_length(1), ' ');
+  in.get_array(std::span<char>(text));
+  return text;
+}
 
 // What a checkpoint says of the run that it holds: JSON.
 std::string describe_sample(const SampleRequest& request);

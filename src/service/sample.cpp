@@ -24,16 +24,6 @@ constexpr int kMostWatched = 10000;
 // Members of a team meet between rounds: less often than threads of one process.
 constexpr double kTeamRoundSeconds = 0.2;
 
-void put_text(ByteWriter& out, const std::string& text) {
-  out.put_array(std::span<const char>(text));
-}
-
-std::string get_text(ByteReader& in) {
-  std::string text(in.next_array_length(1), ' ');
-  in.get_array(std::span<char>(text));
-  return text;
-}
-
 // `count` coordinates, evenly spread.
 std::vector<int> spread_coordinates(int dim, int count) {
   std::vector<int> list;

@@ -125,5 +125,46 @@ TEST(Anneal, InATeamTheSameBits) {
   }
 }
 
+TEST(Anneal, APopulationInATeam) {
+  AnnealRequest request = small_request(glass10(), "dmala");
+  request.population = true;
+  const AnnealResult whole = anneal(request);
+  for (const int members : {2, 3, 40}) {
+    SharedParts::run(members, [&](Team& team) {
+      AnnealRequest mine = request;
+      mine.team = &team;
+      const AnnealResult result = anneal(mine);
+      if (!team.leads()) return;
+      EXPECT_EQ(result.restarts.logp, whole.restarts.logp);
+      EXPECT_EQ(result.restarts.last_logp, whole.restarts.last_logp);
+      EXPECT_EQ(result.population->log_z, whole.population->log_z);
+      EXPECT_EQ(result.population->families, whole.population->families);
+      EXPECT_EQ(result.population->rho_t, whole.population->rho_t);
+    });
+  }
+}
+
+// The leader alone says when.
+TEST(Anneal, ATeamStopsWhenTheLeaderIsTold) {
+  for (const char* sampler : {"auto", "dmala"}) {
+    for (const double time_limit : {0.0, 1e-9}) {
+      SharedParts::run(3, [&](Team& team) {
+        AnnealRequest request = small_request(glass10(), sampler);
+        request.steps = 200;
+        request.team = &team;
+        request.time_limit = team.leads() ? time_limit : 0;
+        const AnnealResult result = anneal(request, [&](const AnnealStatus& s) {
+          return s.stage != AnnealStatus::Stage::restarts || time_limit > 0;
+        });
+        if (!team.leads()) return;
+        EXPECT_FALSE(result.complete);
+        EXPECT_GT(result.steps_made, 0u);
+        EXPECT_LT(result.steps_made, 200u);
+        EXPECT_EQ(result.restarts.logp.size(), 60u);
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "saltus/compare.hpp"
 #include "saltus/logz.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/sample.hpp"
@@ -191,6 +192,90 @@ TEST(Team, AnnealsTogether) {
       if (team.leads()) found = numbers(result);
     });
     EXPECT_EQ(found, whole) << members;
+  }
+}
+
+std::vector<double> numbers_of(const LogzResult& r) {
+  std::vector<double> all;
+  if (r.estimate) all = r.estimate->forward.log_weights;
+  const TemperingReport& t = *r.tempering;
+  all.insert(all.end(), t.betas.begin(), t.betas.end());
+  all.insert(all.end(), {t.log_z, t.log_z_error, t.round_trip_rate, t.correlation.back()});
+  return all;
+}
+
+std::vector<double> in_team(const LogzRequest& request, int members, double stop_after = 2) {
+  std::vector<double> found;
+  SharedParts::run(members, [&](Team& team) {
+    LogzRequest mine = request;
+    mine.team = &team;
+    const LogzResult result = logz(mine, [&](const LogzStatus& s) {
+      return s.stage != LogzStatus::Stage::tempering || s.done < stop_after;
+    });
+    if (team.leads() && result.complete) found = numbers_of(result);
+  });
+  return found;
+}
+
+// By tempering, alone and beside annealing; also stopped, and continued by others.
+TEST(Team, EstimatesLogZByTempering) {
+  const fs::path file = fs::temp_directory_path() / "saltus-team-logz.checkpoint";
+  for (const bool both : {false, true}) {
+    LogzRequest request(rbm());
+    request.annealing = both;
+    request.plan.annealing.chains = 10;
+    request.plan.annealing.tile = 1;
+    request.plan.annealing.threads = 1;
+    request.plan.annealing.betas = linear_betas(50);
+    request.plan.warmup = 100;
+    request.tempering.emplace();
+    request.tempering->run.chains = 6;
+    request.tempering->run.tile = 1;
+    request.tempering->run.threads = 1;
+    request.tempering->run.warmup = 100;
+    request.tempering->run.draws = 200;
+    const std::vector<double> whole = numbers_of(logz(request));
+    for (const int members : {2, 3, 8}) EXPECT_EQ(in_team(request, members), whole) << members;
+    request.checkpoint = file.string();
+    request.tempering->run.round_seconds = 1e-9;
+    fs::remove(file);
+    EXPECT_TRUE(in_team(request, 3, 0.5).empty());
+    request.resume = file.string();
+    EXPECT_EQ(in_team(request, 2), whole);
+  }
+  fs::remove(file);
+}
+
+TEST(Team, RacesSamplersApart) {
+  CompareRequest request{.target = lattice()};
+  for (const char* sampler : {"dmala", "gwg", "dula", "gibbs", "rwm"}) {
+    request.contenders.push_back(parse_contender(sampler));
+  }
+  request.plan.seconds = request.plan.warmup_seconds = 0.02;
+  request.plan.threads = 1;
+  for (const int members : {2, 7}) {
+    SharedParts::run(members, [&](Team& team) {
+      CompareRequest mine = request;
+      mine.team = &team;
+      const CompareResult result = compare(mine);
+      EXPECT_EQ(result.complete, team.leads());
+      if (!team.leads()) return;
+      ASSERT_GE(result.results.size(), request.contenders.size());
+      for (std::size_t c = 0; c < request.contenders.size(); ++c) {
+        const RaceResult& r = result.results[c];
+        EXPECT_EQ(r.contender.sampler, request.contenders[c].sampler);
+        EXPECT_EQ(r.exact, r.contender.sampler != "dula");
+        EXPECT_EQ(r.coordinates.size(), 16u);
+        EXPECT_EQ(r.estimate.mean.size(), 16u);
+        EXPECT_GT(r.statistics.steps, 0u);
+        const auto known = make_sampler(r.contender.sampler, *request.target, r.contender.settings);
+        ASSERT_EQ(r.parameters.size(), known->parameters().size());
+        for (std::size_t k = 0; k < r.parameters.size(); ++k) {
+          EXPECT_EQ(r.parameters[k].name, known->parameters()[k].name);
+          EXPECT_EQ(r.parameters[k].value.index(), known->parameters()[k].value.index());
+        }
+      }
+    });
   }
 }
 

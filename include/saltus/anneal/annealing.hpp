@@ -55,7 +55,9 @@ class Annealing {
   bool go(const std::function<bool(std::size_t made, std::size_t all)>& between_rounds = {});
 
   std::span<const double> log_weights() const { return log_weights_; }
-  double acceptance() const;  // mean over the transitions so far
+  // Mean over the transitions so far, of the chains of this part; or of all parts, in the order of
+  // the chains, where they ask for it together.
+  double acceptance(Reduction* reduction = nullptr) const;
 
   // All that is needed to go on, between rounds.
   void save(ByteWriter& out) const;

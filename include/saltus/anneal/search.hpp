@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "saltus/run/reduction.hpp"
+#include "saltus/run/team.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus {
@@ -23,6 +23,7 @@ struct SearchPlan {
   int restarts = 100;
   std::uint32_t first_restart = 0;  // the name of the first, on which its random numbers depend
   Reduction* reduction = nullptr;   // joins this with parts that have other restarts, for tuning
+  Team* team = nullptr;  // the same, where the others also make the same rounds: for a population
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a result
   // Population annealing (Hukushima & Iba 2003; Machta 2010): before each step the restarts are

@@ -65,6 +65,11 @@ class ByteReader {
   // Of the lists of units it reads those of the chains from number `first_chain` on, of `chains`.
   ByteReader(std::span<const std::byte> bytes, std::size_t first_chain, std::size_t chains)
       : rest_(bytes), first_chain_(first_chain), chains_(chains) {}
+  // The same of the lists that come next.
+  void read_chains(std::size_t first_chain, std::size_t chains) {
+    first_chain_ = first_chain;
+    chains_ = chains;
+  }
 
   template <class T>
   T get() {

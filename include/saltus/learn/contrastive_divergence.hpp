@@ -13,8 +13,8 @@
 
 #include "saltus/learn/adam.hpp"
 #include "saltus/learn/batches.hpp"
+#include "saltus/learn/learning_chains.hpp"
 #include "saltus/learn/trainable.hpp"
-#include "saltus/run/ensemble.hpp"
 
 namespace saltus {
 
@@ -27,6 +27,9 @@ struct LearningPlan {
   AdamOptions adam = {};
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a result
+  // Processes that share the chains and the gradient, all with this plan and the same data. They
+  // all learn alike, but for those that find no chains to move and are idle.
+  Team* team = nullptr;
 };
 
 // What an iteration did.
@@ -46,6 +49,9 @@ class ContrastiveDivergence {
   ContrastiveDivergence(Trainable& model, Rows<const Symbol> data,
                         std::unique_ptr<const Sampler> sampler, const LearningPlan& plan);
 
+  bool idle() const { return chains_.idle(); }
+  Team* team() const { return chains_.team(); }  // of those that are not idle
+
   // One iteration. Throws DataError when a parameter would no longer be finite.
   LearningInfo step();
 
@@ -54,7 +60,7 @@ class ContrastiveDivergence {
   const Sampler& sampler() const { return *sampler_; }
   // Of the last iteration: the states that the gradient took for the model's, and the gradient of
   // the loss.
-  Rows<const Symbol> samples() const { return samples_.view(); }
+  Rows<const Symbol> samples() const { return chains_.states(); }
   std::span<const float> gradient() const { return gradient_; }
 
   // Parameters, what Adam remembers, and the chains: all that is needed to go on.
@@ -71,13 +77,12 @@ class ContrastiveDivergence {
   std::unique_ptr<const Sampler> sampler_;
   LearningPlan plan_;
   Batches batches_;
-  Ensemble ensemble_;
+  LearningChains chains_;
   ThreadPool pool_;
   Adam adam_;
   std::uint64_t iteration_ = 0;
-  RowBuffer<Symbol> batch_, samples_;
+  RowBuffer<Symbol> batch_;
   std::vector<float> gradient_;
-  std::vector<StepInfo> totals_;  // of each chain in this iteration; acceptance is a sum
 };
 
 }  // namespace saltus

@@ -22,10 +22,10 @@
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/io/image_set.hpp"
 #include "saltus/learn/batches.hpp"
+#include "saltus/learn/learning_chains.hpp"
 #include "saltus/learn/learning_network.hpp"
 #include "saltus/learn/replay_buffer.hpp"
 #include "saltus/run/adapt.hpp"
-#include "saltus/run/ensemble.hpp"
 
 namespace saltus {
 
@@ -41,6 +41,10 @@ struct EbmPlan {
   std::uint64_t record_every = 100;  // iterations; the history keeps their means
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores; never changes a result
+  // Processes that share the chains, of the buffer and of validations, all with this plan and the
+  // same images. All of them update the network alike, but for those that find no chains to move
+  // and are idle.
+  Team* team = nullptr;
 };
 
 // The learning rate of an iteration, counted from 0: rate * iteration / rate_warmup, then rate.
@@ -108,6 +112,9 @@ class EbmLearning {
               const EbmPlan& plan);
   ~EbmLearning();
 
+  bool idle() const { return chains_.idle(); }
+  Team* team() const { return chains_.team(); }  // of those that are not idle
+
   // One iteration. Throws DataError when a log p is no longer finite.
   EbmInfo step();
 
@@ -138,13 +145,17 @@ class EbmLearning {
   RowBuffer<Symbol> best_samples(int count) const;
 
   // All that is needed to go on, in the middle of a validation too. What restores must have been
-  // made with the same plan, but for the number of iterations.
+  // made with the same plan, but for the number of iterations. In a team, members that do not lead
+  // write their chains of a validation alone; join_parts puts all together.
   void save(ByteWriter& out) const;
   void restore(ByteReader& in);
 
  private:
   struct Estimation;  // a validation that is under way
 
+  static LearningChains::Plan chains_of(const LearningNetwork& network, const Sampler& sampler,
+                                        const EbmPlan& plan);
+  ChainRange validation_range() const;
   void load_batch();
   void sample(EbmInfo& info);
   void tune();
@@ -167,10 +178,9 @@ class EbmLearning {
   EbmPlan plan_;
   Batches batches_;
   ReplayBuffer buffer_;
-  Ensemble ensemble_;
+  LearningChains chains_;
   std::uint64_t iteration_ = 0;
-  RowBuffer<Symbol> batch_, chains_;
-  std::vector<StepInfo> totals_;  // of each chain in this iteration; acceptance is a sum
+  RowBuffer<Symbol> batch_;
 
   EbmInfo sums_;              // since the last point of the history,
   std::uint64_t summed_ = 0;  // iterations in the sums

@@ -48,9 +48,9 @@ class EbmRun {
   static std::filesystem::path checkpoint_in(const std::filesystem::path& folder) {
     return folder / "checkpoint";
   }
-  // Goes on with what a checkpoint holds. Throws DataError when it does not fit, UsageError when
+  // Goes on with the folder's checkpoint. Throws DataError when it does not fit, UsageError when
   // more iterations are done than are asked for.
-  void restore(const Checkpoint& checkpoint);
+  void restore();
 
   // What is told of the work, after every iteration and now and then in a validation.
   struct Now {
@@ -58,7 +58,8 @@ class EbmRun {
     double validated = 0;                // of which so much is done
   };
   // Learns until all is done, or until `watch` returns false. True when all is done. Saves now and
-  // then, with `description`, and whatever happens at the end.
+  // then, with `description`, and whatever happens at the end. In a team (EbmPlan::team) the leader
+  // is asked and writes; a member without chains is done at once.
   bool go(const std::string& description, const std::function<bool(const Now&)>& watch);
 
   const EbmLearning& learning() const { return *learning_; }
@@ -73,7 +74,9 @@ class EbmRun {
 
  private:
   bool work(const std::string& description, const std::function<bool(const Now&)>& watch);
-  void save(const std::string& description);
+  bool leads() const { return !learning_->team() || learning_->team()->leads(); }
+  void save(const std::string& description, std::span<const std::byte> state) const;
+  void write_validated() const;
   void write_models() const;
   void write_tables() const;
   void write_picture(const std::string& name) const;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <span>
 
-#include "saltus/core/parallel.hpp"
+#include "saltus/learn/workers.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
@@ -28,7 +28,7 @@ class Trainable {
   // up the gradient of the log-likelihood, as far as the samples are the model's. Returns the
   // difference of the mean logp of the two.
   virtual double contrast(Rows<const Symbol> data, Rows<const Symbol> samples,
-                          std::span<float> gradient, ThreadPool& pool) = 0;
+                          std::span<float> gradient, const Workers& workers) = 0;
 
   // Writes a model file that load_model reads; docs/formats.md describes it. Throws FileError.
   virtual void write(const std::filesystem::path& path) const = 0;

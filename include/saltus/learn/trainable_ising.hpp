@@ -28,7 +28,7 @@ class TrainableIsing final : public Trainable {
     return static_cast<std::size_t>(spins_) * static_cast<std::size_t>(spins_);
   }
   double contrast(Rows<const Symbol> data, Rows<const Symbol> samples, std::span<float> gradient,
-                  ThreadPool& pool) override;
+                  const Workers& workers) override;
   void write(const std::filesystem::path& path) const override;
 
   // G, and h, which is empty where there is none.
@@ -37,6 +37,7 @@ class TrainableIsing final : public Trainable {
 
  private:
   void load(Rows<const Symbol> rows, int at);
+  void mirror(std::span<float> gradient) const;
 
   int spins_;
   std::vector<float> parameters_, symmetric_;  // symmetric_: G + G'

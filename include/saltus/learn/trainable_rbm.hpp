@@ -23,7 +23,7 @@ class TrainableRbm final : public Trainable {
   void parameters_changed() override;
   std::size_t weights() const override;
   double contrast(Rows<const Symbol> data, Rows<const Symbol> samples, std::span<float> gradient,
-                  ThreadPool& pool) override;
+                  const Workers& workers) override;
   void write(const std::filesystem::path& path) const override;
 
  private:
@@ -31,7 +31,9 @@ class TrainableRbm final : public Trainable {
     std::span<const float> weights, visible_bias, hidden_bias;
   };
   Parts parts(std::span<const float> all) const;
-  void load(Rows<const Symbol> x, int at, double factor, ThreadPool& pool);
+  void load(Rows<const Symbol> x, int at);
+  void activate(Rows<const Symbol> x, int at, double factor, Scratch& scratch);
+  void activate_all(Rows<const Symbol> data, Rows<const Symbol> samples, const Workers& workers);
 
   int visible_, hidden_;
   std::vector<float> parameters_;

@@ -30,6 +30,9 @@ class Team : public Reduction {
   // The leader's bytes, for all.
   virtual std::vector<std::byte> share(std::span<const std::byte> of_leader) = 0;
   std::uint64_t share_value(std::uint64_t of_leader);
+  // Completes an array of units of one size: counts[m] of them, in the order of the members, are
+  // what member m has made. Afterwards all members have all of it.
+  virtual void exchange(std::span<std::byte> units, std::span<const int> counts) = 0;
   // A team of the first members of this one; null for those that are not among them.
   virtual std::unique_ptr<Team> first(int members) = 0;
 };
