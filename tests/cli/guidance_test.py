@@ -1,11 +1,10 @@
 """What the program answers to words that it does not know, and where nothing was asked."""
 
-import unittest
+import saltus_cli
+from saltus_cli import CliTest
 
-from saltus_cli import SaltusTest, main
 
-
-class Guidance(SaltusTest):
+class GuidanceTest(CliTest):
     def test_overview_and_help(self):
         overview = self.good("help").out
         self.assertEqual(self.good().out, overview)
@@ -26,21 +25,21 @@ class Guidance(SaltusTest):
             (("sample", "ising-latice"), "Did you mean ising-lattice?"),
         ]:
             with self.subTest(words=words):
-                self.assertIn(meant, self.refused(66 if "latice" in words[-1] else 64, *words).err)
+                self.assertIn(meant, self.refusal(66 if "latice" in words[-1] else 64, *words))
 
     def test_far_words_are_refused_without_a_guess(self):
         for words in [("nonsense",), ("sample", "--nonsense"), ("sample", "--sampler", "nonsense")]:
-            self.assertNotIn("Did you mean", self.refused(64, *words).err)
+            self.assertNotIn("Did you mean", self.refusal(64, *words))
 
     def test_whole_numbers_as_people_write_them(self):
-        j = self.json("sample", "--draws", "1e3", "--warmup", "0", "--set", "step_size=0.4")
+        j = self.summary("--draws", "1e3", "--warmup", "0", "--set", "step_size=0.4")
         self.assertEqual(j["draws"], 1000)
         for value in ["0", "-3", "1.5", "1e99", "many", "nan", ""]:
             with self.subTest(value=value):
-                text = self.refused(64, "sample", "--draws", value).err
+                text = self.refusal(64, "sample", "--draws", value)
                 self.assertIn("expected a whole number from 1 on", text)
-        self.assertIn("from 1 to 4,096", self.refused(64, "sample", "--threads", "5000").err)
+        self.assertIn("from 1 to 4,096", self.refusal(64, "sample", "--threads", "5000"))
 
 
 if __name__ == "__main__":
-    main()
+    saltus_cli.main()
