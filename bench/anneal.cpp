@@ -1,7 +1,7 @@
 // How fast a search sweeps spins: updates of one coordinate in one restart per nanosecond of one
-// core, with restarts in vectors of bytes and by the engine, in turns.
+// core, with restarts in lanes and by the engine, in turns.
 //
-//   saltus_bench_anneal GRAPH [STEPS]
+//   saltus_bench_anneal GRAPH [STEPS [RESTARTS]]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace saltus;
 
-constexpr int kTurns = 5, kRestarts = 64;
+constexpr int kTurns = 5;
 
 // Processor time, because other programs may have the processor meanwhile.
 double updates_per_ns(const Target& target, const SearchPlan& plan) {
@@ -31,10 +31,10 @@ double updates_per_ns(const Target& target, const SearchPlan& plan) {
   return updates / (processor_seconds() - before) * 1e-9;
 }
 
-void race(const std::string& file, int steps) {
+void race(const std::string& file, int steps, int restarts) {
   const Model model = load_model(file);
   SearchPlan plan;
-  plan.restarts = kRestarts;
+  plan.restarts = restarts;
   plan.threads = 1;
   const BetaRange range = default_range(*model.target, 1);
   SearchPlan plain = plan;
@@ -48,16 +48,18 @@ void race(const std::string& file, int steps) {
   }
   std::ranges::sort(lanes);
   std::ranges::sort(engine);
-  fmt::print("{}: {:.3f} updates/ns in lanes (best {:.3f}), {:.4f} by the engine; medians of {}\n",
-             file, lanes[kTurns / 2], lanes.back(), engine[kTurns / 2], kTurns);
+  fmt::print(
+      "{}, {} restarts: {:.3f} updates/ns in lanes (best {:.3f}), {:.4f} by the engine; "
+      "medians of {}\n",
+      file, restarts, lanes[kTurns / 2], lanes.back(), engine[kTurns / 2], kTurns);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return fmt::print("usage: saltus_bench_anneal GRAPH [STEPS]\n"), 64;
+  if (argc < 2) return fmt::print("usage: saltus_bench_anneal GRAPH [STEPS [RESTARTS]]\n"), 64;
   try {
-    race(argv[1], argc > 2 ? std::atoi(argv[2]) : 1000);
+    race(argv[1], argc > 2 ? std::atoi(argv[2]) : 1000, argc > 3 ? std::atoi(argv[3]) : 64);
   } catch (const std::exception& e) {
     return fmt::print(stderr, "{}\n", e.what()), 1;
   }

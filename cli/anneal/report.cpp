@@ -15,6 +15,13 @@ std::string number_text(double v) {
   return fmt::format("{:.10g}", v);
 }
 
+// A time that may be much shorter than a second: "0.4 s", "12.3 ms", "4.5 us".
+std::string short_time(double seconds) {
+  if (seconds >= 0.1) return duration(seconds);
+  return seconds >= 1e-4 ? fmt::format("{:.1f} ms", 1e3 * seconds)
+                         : fmt::format("{:.1f} us", 1e6 * seconds);
+}
+
 // "cut 11624 (log p 2036)", or log p alone.
 std::string value_text(const AnnealReport& report, double logp) {
   const auto& objective = report.request.objective;
@@ -86,14 +93,14 @@ void print_time_to_solution(const AnnealReport& report) {
                                   fixed(100 * r.success.low, 1), fixed(100 * r.success.high, 1)));
   if (!t.restarts) {
     show_row("99 % sure", fmt::format("takes more than {} steps, {}", rounded(t.low * steps),
-                                      duration(t.low * seconds)));
+                                      short_time(t.low * seconds)));
     return;
   }
-  show_row(
-      "99 % sure",
-      fmt::format("after {} steps, {} (probably {} to {} steps){}", rounded(*t.restarts * steps),
-                  duration(*t.restarts * seconds), rounded(t.low * steps), rounded(*t.high * steps),
-                  report.request.goal ? "" : "; optimistic, as the goal is the best found"));
+  show_row("99 % sure",
+           fmt::format("after {} steps, {} (probably {} to {} steps){}",
+                       rounded(*t.restarts * steps), short_time(*t.restarts * seconds),
+                       rounded(t.low * steps), rounded(*t.high * steps),
+                       report.request.goal ? "" : "; optimistic, as the goal is the best found"));
 }
 
 }  // namespace
@@ -135,8 +142,8 @@ void print_anneal(const AnnealReport& report) {
                          number_text(shown(report, q.q75)), number_text(shown(report, q.mean))));
   }
   if (r.best) show_row("state", state_line(r.best->state));
-  show_row("time", fmt::format("{}, {} of it for the restarts", duration(r.total_seconds),
-                               duration(r.seconds)));
+  show_row("time", fmt::format("{}, {} of it for the restarts", short_time(r.total_seconds),
+                               short_time(r.seconds)));
   if (!report.out.empty()) show_row("written to", report.out);
   for (const std::string& warning : r.warnings) show("\nWarning: {}.\n", warning);
 }

@@ -28,8 +28,8 @@ void gibbs_pairs(const PairGibbs&, Rows<Symbol> x, const int32_t* order, int cou
                  uint32_t first_word, uint32_t* changed, uint16_t* room);
 uint32_t gibbs_dense(const DenseGibbs&, Symbol* x, float* score, const int32_t* order, int count,
                      const Stream&, uint32_t first_word);
-void gibbs_spins(const SpinGraph&, const SpinOdds&, int8_t* spins, const int32_t* order, int count,
-                 const Stream&, int32_t* gain);
+void gibbs_spins(const SpinGraph&, const SpinOdds&, uint64_t* spins, const int32_t* order,
+                 int count, const Stream&, int groups, int32_t* gain);
 uint64_t common_bits(const uint64_t* x, const uint64_t* y, std::size_t count, unsigned shift);
 void tanh_unit(int n, float bias, float weight, float* z, float* sum);
 double squared_errors(int n, const float* logit, const float* y, float factor, float* slope);

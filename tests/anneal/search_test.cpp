@@ -231,6 +231,16 @@ TEST(Search, BitsDependNeitherOnThreadsNorOnRangesOfRestarts) {
     ASSERT_TRUE(part.go());
     EXPECT_TRUE(part.in_lanes());
     expect_same(one.found(), part.found(), 50);
+    plan.first_restart = 0;
+    plan.restarts = 1000;  // side by side in other numbers
+    Search many(target, sampler, plan);
+    ASSERT_TRUE(many.go());
+    expect_same(many.found(), one.found());
+    plan.first_restart = 777;
+    plan.restarts = 1;
+    Search alone(target, sampler, plan);
+    ASSERT_TRUE(alone.go());
+    expect_same(many.found(), alone.found(), 777);
   }
 }
 
