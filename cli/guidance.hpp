@@ -7,8 +7,8 @@
 
 namespace saltus::cli {
 
-// The help that 'saltus', 'saltus learn', 'saltus help' or 'saltus help COMMAND' asks for; empty for
-// other words. Throws UsageError when a command in `words` is unknown.
+// The help that 'saltus', 'saltus learn', 'saltus help' or 'saltus help COMMAND' asks for; empty
+// for other words. Throws UsageError when a command in `words` is unknown.
 std::string asked_help(const CLI::App& program, const std::vector<std::string>& words);
 
 // Why the first word that no option or argument took was not expected.

@@ -162,8 +162,8 @@ struct Ops {
   uint32_t (*gibbs_dense)(const DenseGibbs&, Symbol* x, float* score, const int32_t* order,
                           int count, const Stream&, uint32_t first_word);
   // Heat-bath updates of groups of 64 chains of spins, one bit each (gibbs/spins.hpp): the first
-  // `groups` words of each site. Chain c of them is that of the stream with c added. Adds to gain[c]
-  // what its log p gained, in units of twice the coupling's.
+  // `groups` words of each site. Chain c of them is that of the stream with c added. Adds to
+  // gain[c] what its log p gained, in units of twice the coupling's.
   void (*gibbs_spins)(const SpinGraph&, const SpinOdds&, uint64_t* spins, const int32_t* order,
                       int count, const Stream&, int groups, int32_t* gain);
   // The number of bits that `count` words of x have in common with the words of y, one more of
