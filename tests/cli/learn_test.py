@@ -194,7 +194,6 @@ class Refusals(LearnTest):
         self.refused(USAGE, "ising", "--data", "d.csv", "--out", "m.json", "--hidden", 3, says=["--hidden"])
         self.refused(USAGE, "ising", "--data", "d.csv", "--out", "m.json", "--sampler", "block_gibbs",
                      says=["block_gibbs", "hidden units"])
-        self.refused(USAGE)
         self.refused(USAGE, "potts")
 
     def test_files(self):

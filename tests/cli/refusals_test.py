@@ -320,7 +320,7 @@ class Refusals(CliTest):
                            ["p.txt", "precondition"], here=["p.txt"])
 
     def test_wrong_commands(self):
-        for command in [[], ["nonsense"], ["--nonsense"], ["models", "extra"], ["verify", "--nonsense"], ["diagnose"],
+        for command in [["nonsense"], ["--nonsense"], ["models", "extra"], ["verify", "--nonsense"], ["diagnose"],
                         ["verify", "--sampler", "nonsense"], ["verify", "--set", "step_size=0"], ["verify", "poisson"]]:
             with self.subTest(" ".join(command)):
                 self.check_refused(USAGE, command, [])
