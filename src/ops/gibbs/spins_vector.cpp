@@ -242,7 +242,10 @@ class Group {
   uint64_t draw(const SpinSite& site, const UpperBits& upper, const SpinOdds& odds, uint64_t before,
                 const uint64_t* planes, unsigned stride, uint32_t t) {
     Bytes64 f = splat_byte(static_cast<uint8_t>(site.base)), weight = splat_byte(2);
-    for (int left = kSpinBlock * (site.plus + site.minus); left > 0; left /= 2) {
+    // With the entries that fill up blocks there may be more than 127, but plane 7 would add
+    // multiples of 256, which bytes leave out.
+    const int entries = kSpinBlock * (site.plus + site.minus);
+    for (int left = entries < kMostInByte ? entries : kMostInByte; left > 0; left /= 2) {
       f = add_where(*planes, f, weight);
       weight = in_parts([&](int q) { return weight.part[q] + weight.part[q]; });
       planes += stride;
