@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/log_gamma.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -35,7 +36,7 @@ double beta_probability(double x, double a, double b) {
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - beta_probability(1 - x, b, a);
   const double log_front =
-      std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x);
+      log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x);
   return std::exp(log_front) * beta_fraction(x, a, b) / a;
 }
 

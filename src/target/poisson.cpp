@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/log_gamma.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
@@ -22,7 +23,7 @@ Poisson::Poisson(PoissonModel model)
   for (int n = 0; n < domain_.max_levels(); ++n) {
     if (n > 0) harmonic += 1.0 / n;
     digamma_.push_back(harmonic);
-    log_factorial_.push_back(std::lgamma(n + 1.0));
+    log_factorial_.push_back(log_gamma(n + 1.0));
   }
 }
 
