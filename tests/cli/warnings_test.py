@@ -24,7 +24,7 @@ class Warnings(CliTest):
         self.write("m.json", {"model": "bernoulli", "logits": [0, 60, -60]})
         self.assertIn("2 of 3 coordinates " + CONSTANT, self.good("sample", "m.json", "--draws", 200).out)
         j = strict_json(self.good("sample", "m.json", "--draws", 200, "--json").out)
-        self.assertEqual(len([w for w in j["warnings"] if CONSTANT in w]), 1)
+        self.assertEqual(len([w for w in j["warnings"] if CONSTANT in w["sentence"]]), 1)
 
     def test_good_draws_are_not_warned_of(self):
         for seed in range(1, 21):
