@@ -29,6 +29,11 @@ std::vector<std::string> sample_warnings(const SampleResult& result);
 // What speaks against the ladder of a tempered run.
 std::vector<std::string> tempering_warnings(const TemperingReport& report);
 
+// The largest distance of a class probability of watched coordinate k from the exact one, in
+// standard errors; less where these come from fewer than `enough` effective draws. The result has
+// an exact answer and classes.
+double worst_class_error(const SampleResult& result, std::size_t k, double enough);
+
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;
 

@@ -23,6 +23,10 @@ double worst_error(const SampleResult& r) {
   const double all = static_cast<double>(r.draws_made) * r.plan.chains;
   for (std::size_t k = 0; k < r.summaries.size(); ++k) {
     const CoordinateSummary& s = r.summaries[k];
+    if (!s.classes.empty()) {
+      worst = std::max(worst, worst_class_error(r, k, kEnoughDraws));
+      continue;
+    }
     const double error = std::abs(s.mean - r.exact->means[static_cast<std::size_t>(r.watched[k])]);
     // A coordinate that never moved has no standard error: that of a rare event stands in for it.
     const double mcse = s.sd > 0 ? s.mcse : std::sqrt(std::max(error, 1 / all) / all);
@@ -93,9 +97,10 @@ std::vector<std::string> sample_warnings(const SampleResult& r) {
   std::vector<std::string> list;
   if (const double worst = worst_error(r); worst > kFarAway) {
     list.push_back(
-        fmt::format("the means are up to {} standard errors away from the exact answer: the chains "
+        fmt::format("the {} are up to {} standard errors away from the exact answer: the chains "
                     "have missed a part of the model, which ESS and R-hat cannot show. Do not use "
                     "these draws.",
+                    r.summaries[0].classes.empty() ? "means" : "class probabilities",
                     rounded(worst)));
   }
   if (const std::size_t constant = constant_coordinates(r); constant > 0) {
