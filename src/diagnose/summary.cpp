@@ -4,6 +4,7 @@
 #include <climits>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,16 @@ struct Classes {
   std::size_t asked(int column) const {
     return of(column) > 2 ? static_cast<std::size_t>(most) : 0;
   }
+  // Throws DataError when a column has draws beyond its classes.
+  void check(int column, const LevelCounts& counts) const {
+    if (most == 0) return;
+    const std::vector<std::size_t> all = counts.of_all();
+    for (auto k = static_cast<std::size_t>(of(column)); k < all.size(); ++k) {
+      if (all[k] == 0) continue;
+      throw DataError("coordinate " + std::to_string(column) + " has draws at level " +
+                      std::to_string(k) + ", but only " + std::to_string(of(column)) + " classes");
+    }
+  }
 };
 
 // The classes whose sizes were asked for and, where there is room, those that never occur.
@@ -153,6 +164,7 @@ void use_classes(std::vector<ClassSummary> classes, CoordinateSummary& s) {
 
 CoordinateSummary summary_of(const PassingColumn& column, int number, const Classes& classes,
                              const Draws& draws) {
+  classes.check(number, column.counts());
   CoordinateSummary s;
   const LevelMoments moments = level_moments(column.counts());
   s.mean = draws.info().first_value + draws.info().spacing * moments.mean;
