@@ -11,6 +11,7 @@ namespace saltus::cli {
 enum Status {
   ok = 0,
   failed = 1,
+  warned = 3,  // with --strict: the result comes with warnings
   usage = 64,
   data = 65,
   no_input = 66,

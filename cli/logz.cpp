@@ -14,6 +14,7 @@
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/image_sets.hpp"
@@ -152,7 +153,7 @@ Json report_json(const LogzReport& report) {
   j["base"] = report.options.base;
   j["sampler"] = report.options.sampler;
   j["seed"] = report.options.plan.annealing.seed;
-  j["warnings"] = result.warnings;
+  add_warnings(j, result.warnings);
   j["seconds"] = seconds_of(result);
   j["version"] = version();
   return j;
@@ -231,7 +232,7 @@ void print_report(const LogzReport& report) {
          with_commas(t->round_trips));
   }
   if (result.mean_logp) print_likelihood(report);
-  for (const std::string& w : result.warnings) show("\nWarning: {}.\n", w);
+  show_warnings(result.warnings);
   show("{}\n", duration(seconds_of(result)));
 }
 

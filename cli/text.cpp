@@ -88,6 +88,10 @@ Json json_number(double v) {
   return std::isfinite(v) ? Json(v) : Json(nullptr);
 }
 
+Json json_rhat(double v) {
+  return std::isinf(v) ? Json("inf") : json_number(v);
+}
+
 Json parameters_json(const std::vector<Parameter>& parameters) {
   auto object = Json::object();
   for (const Parameter& p : parameters) {

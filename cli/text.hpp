@@ -36,6 +36,8 @@ std::string fixed(double v, int digits);  // "-" for NaN
 
 // A JSON number, or null for what JSON cannot hold.
 Json json_number(double v);
+// The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
+Json json_rhat(double v);
 Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

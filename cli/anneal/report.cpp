@@ -6,6 +6,7 @@
 
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
 #include "saltus/version.hpp"
 
 namespace saltus::cli {
@@ -145,7 +146,7 @@ void print_anneal(const AnnealReport& report) {
   show_row("time", fmt::format("{}, {} of it for the restarts", short_time(r.total_seconds),
                                short_time(r.seconds)));
   if (!report.out.empty()) show_row("written to", report.out);
-  for (const std::string& warning : r.warnings) show("\nWarning: {}.\n", warning);
+  show_warnings(r.warnings);
 }
 
 void show_anneal_json(const AnnealReport& report) {
@@ -185,7 +186,7 @@ void show_anneal_json(const AnnealReport& report) {
   j["parameters"] = parameters_json(r.parameters);
   j["polish"] = request.polish;
   j["seed"] = request.seed;
-  j["warnings"] = r.warnings;
+  add_warnings(j, r.warnings);
   j["seconds"] = r.seconds;
   j["total_seconds"] = r.total_seconds;
   j["version"] = version();

@@ -126,7 +126,7 @@ void add_ladder(const RunPage& run) {
       t.betas.size(), with_commas(t.round_trips), fixed(t.round_trip_rate, 4),
       fixed(t.rate_if_independent, 4), fixed(t.log_z, 5), fixed(t.log_z_error, 5),
       fixed(t.log_z_forward, 5), fixed(t.log_z_backward, 5)));
-  for (const std::string& warning : tempering_warnings(t)) run.page.warning(warning);
+  for (const Warning& w : tempering_warnings(t)) run.page.warning(w.sentence);
   add_slots(t, run.page);
   add_rejections(t, run.page);
   add_barrier(t, run.page);

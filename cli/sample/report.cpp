@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <numeric>
 
+#include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "cli/warnings.hpp"
 #include "ops/ops.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/version.hpp"
@@ -87,7 +90,7 @@ void print_notes(const SampleResult& r) {
   if (!r.tunes.empty() && r.plan.warmup == 0) {
     show("\nNote: without warm-up the {} was not tuned.\n", r.tunes);
   }
-  for (const std::string& warning : r.warnings) show("\nWarning: {}\n", warning);
+  show_warnings(r.warnings);
 }
 
 void print_tempering(const TemperingReport& t) {
@@ -110,6 +113,64 @@ void print_tempering(const TemperingReport& t) {
       with_commas(t.round_trips), fixed(t.round_trip_rate, 4),
       fixed(t.round_trip_rate / t.rate_if_independent, 2), t.rate_if_independent, fixed(t.log_z, 5),
       fixed(t.log_z_error, 5), fixed(t.log_z_forward, 5), fixed(t.log_z_backward, 5));
+}
+
+void print_observables(const SampleResult& r) {
+  for (const ObservableSummary& s : r.observables) {
+    show("{:<10} {:>9.5g}", s.name, s.mean);
+    if (r.exact) show(" {:>9} {:>9}", "", "");
+    show(" {:>9} {:>10} {:>7}\n", short_number(s.mcse), rounded(s.ess_bulk), fixed(s.rhat, 4));
+  }
+}
+
+void print_best(const BestDraw& best) {
+  constexpr std::size_t kMostShown = 60;
+  show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
+       best.chain);
+  const bool digits = std::ranges::all_of(best.state, [](Symbol level) { return level < 10; });
+  if (!digits || best.state.size() > kMostShown) return;
+  std::string levels;
+  for (const Symbol level : best.state) levels += static_cast<char>('0' + level);
+  show("  its levels: {}\n", levels);
+}
+
+void print_probe(const SampleResult& r) {
+  if (!r.probe || !r.warnings.empty()) return;
+  show(
+      "{} annealed searches found no mode that the chains have missed, which R-hat alone could not "
+      "show\n",
+      r.probe->searches);
+}
+
+// The command as it was typed, tempered.
+void print_remedy(const SampleResult& r) {
+  const auto& list = r.warnings;
+  const bool helps = std::ranges::any_of(list, [](const Warning& w) {
+    return w.code == "modes" || w.code == "exact" || w.code == "mixing";
+  });
+  if (!helps || r.tempering || r.target->domain().unbounded()) return;
+  show("\nTo draw from all modes, exchange states along a ladder of temperatures:\n  {} --temper\n",
+       command_line());
+}
+
+Json probe_json(const SampleResult& r) {
+  if (!r.probe) return nullptr;
+  return {{"searches", r.probe->searches},
+          {"elsewhere", r.probe->elsewhere},
+          {"higher", r.probe->higher}};
+}
+
+Json observables_json(const SampleResult& r) {
+  auto list = Json::array();
+  for (const ObservableSummary& s : r.observables) {
+    list.push_back({{"name", s.name},
+                    {"mean", json_number(s.mean)},
+                    {"sd", json_number(s.sd)},
+                    {"mcse", json_number(s.mcse)},
+                    {"ess", json_number(s.ess_bulk)},
+                    {"rhat", json_rhat(s.rhat)}});
+  }
+  return list;
 }
 
 Json choice_json(const Choice& choice) {
@@ -156,8 +217,15 @@ Json report_json(const SampleResult& r) {
   j["ess"] = {{"min", json_number(least(ess(r)))},
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
-  j["rhat"] = {{"max", json_number(largest(rhat(r)))}};
-  j["warnings"] = r.warnings;
+  j["rhat"] = {{"max", json_rhat(largest(rhat(r)))}};
+  j["observables"] = observables_json(r);
+  j["best"] = r.best ? Json{{"logp", json_number(r.best->logp)},
+                            {"chain", r.best->chain},
+                            {"draw", r.best->draw},
+                            {"state", r.best->state}}
+                     : Json(nullptr);
+  j["probe"] = probe_json(r);
+  add_warnings(j, r.warnings);
   j["peak_memory_bytes"] = peak_memory();
   j["complete"] = r.complete;
   j["tile"] = r.tile;
@@ -184,6 +252,7 @@ void print_report(const SampleResult& r) {
        with_commas(plan.warmup), step, plan.seed, r.complete ? "" : "; not complete");
   if (r.draws_made == 0) return;
   print_table(r);
+  print_observables(r);
   show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
        s.acceptance, s.changed, s.proposed,
        s.empty >= kEmptyShown ? fmt::format("; {:.1f} % of proposals empty", 100 * s.empty) : "");
@@ -198,8 +267,11 @@ void print_report(const SampleResult& r) {
     show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
          rmse(r.mean, r.exact->means), r.exact->log_z);
   }
+  if (r.best) print_best(*r.best);
+  print_probe(r);
   if (r.tempering) print_tempering(*r.tempering);
   print_notes(r);
+  print_remedy(r);
 }
 
 }  // namespace saltus::cli

@@ -2,6 +2,7 @@
 // the terminal and signals.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/tuning.hpp"
+#include "cli/warnings.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 
@@ -27,7 +29,8 @@ struct SampleCommand : RunControl {
   ModelRequest model;
   SampleRequest request;
   std::string record = "draws";  // or moments
-  std::string init = "random", out;
+  std::string init = "dispersed", out;
+  bool strict = false;
   std::string part, tuning;  // K/N; a file
   bool out_per_rank = false;
   std::string temper, base, betas;  // auto or a number of replicas; where its ladder begins; a file
@@ -104,6 +107,23 @@ std::string part_name(const fs::path& out, int part, int parts) {
   return (out.parent_path() / name).string();
 }
 
+bool starts_itself(const std::string& init) {
+  return init == "dispersed" || init == "random";
+}
+
+bool is_start_name(const std::string& init) {
+  return starts_itself(init) || init == "zeros" || init == "ones";
+}
+
+// All coordinates of all chains at their lowest level, or at the one above it.
+RowBuffer<Symbol> same_start(const std::string& name, int chains, const Domain& domain) {
+  RowBuffer<Symbol> states(chains, domain.dim());
+  for (int c = 0; c < chains; ++c) {
+    std::fill_n(states.view()[c], domain.dim(), static_cast<Symbol>(name == "ones"));
+  }
+  return states;
+}
+
 void check(const SampleCommand& c) {
   const RunPlan& plan = c.request.plan;
   const double steps = static_cast<double>(plan.draws) * static_cast<double>(plan.thin) +
@@ -118,8 +138,8 @@ void check(const SampleCommand& c) {
     throw UsageError("--out needs the draws, but --record moments keeps none");
   }
   if (c.out_per_rank && c.out.empty()) throw UsageError("--out-per-rank needs --out FILE");
-  if (!c.part.empty() && c.init != "random") {
-    throw UsageError("--part starts at random states, not from --init");
+  if (!c.part.empty() && !starts_itself(c.init)) {
+    throw UsageError("--part starts at dispersed or random states, not from a file");
   }
   if (c.request.sampler == "auto" && !c.request.settings.empty()) {
     throw UsageError("--set has no place beside --sampler auto: name a sampler");
@@ -128,7 +148,7 @@ void check(const SampleCommand& c) {
   if (!c.out.empty() && !can_write_draws(c.out, &why)) throw UsageError(why);
   FileRoles roles;
   roles.reads("MODEL", c.model.model);
-  roles.reads("--init", c.init);
+  if (!is_start_name(c.init)) roles.reads("--init", c.init);
   roles.reads("--base", c.base);
   roles.reads("--betas", c.betas);
   roles.reads("--tuning", c.tuning);
@@ -189,7 +209,11 @@ class SampleOptions {
     command.add_flag("--out-per-rank", c.out_per_rank,
                      "With mpirun: each process writes the draws of its chains to a file of its "
                      "own, for 'saltus merge'");
-    add_default(command, "--init", c.init, "Start: random, or a file with one row per chain");
+    add_default(command, "--init", c.init,
+                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file with "
+                "one row per chain");
+    add_strict(command, c.strict);
+    command.add_flag("!--no-probe", r.probe, "Do not look for modes that the chains have missed");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
         ->type_name("draws|moments");
     add_typed(command, "--out", c.out, "Write the draws: FILE.nc, FILE.npz or FILE.csv", "FILE");
@@ -231,12 +255,14 @@ class SampleOptions {
     r.coordinates = c.out.empty() ? watched_count(dim, r.plan) : dim;
     r.tempering = tempering_of(c, r.target->domain());
     if (!c.part.empty()) take_part(c);
-    if (r.tempering && c.init != "random") {
+    if (r.tempering && was_given(command_, "--init")) {
       throw UsageError("--init has no place beside --temper, which starts from the base");
     }
-    if (c.init != "random") {
+    r.plan.start = c.init == "random" ? Start::random : Start::dispersed;
+    if (!starts_itself(c.init)) {
       c.start = std::make_shared<const RowBuffer<Symbol>>(
-          read_start_file(c.init, r.plan.chains, r.target->domain()));
+          is_start_name(c.init) ? same_start(c.init, r.plan.chains, r.target->domain())
+                                : read_start_file(c.init, r.plan.chains, r.target->domain()));
       r.start = c.start->view();
     }
     settle(c);
@@ -378,7 +404,8 @@ int sample(SampleCommand command) {
   const SampleResult result = summarise_draws(run, command);
   command.json ? show_json(report_json(result), {{"mean", result.mean}}) : print_report(result);
   tell_how_to_continue(result, run.request().checkpoint);
-  return result.complete || !signal_seen() ? ok : 128 + signal_seen();
+  if (!result.complete && signal_seen()) return 128 + signal_seen();
+  return status_of(result.warnings, command.strict);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "saltus/anneal/schedule.hpp"
 #include "saltus/anneal/search.hpp"
 #include "saltus/anneal/time_to_solution.hpp"
+#include "saltus/core/warning.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/run/reduction.hpp"
 #include "saltus/run/team.hpp"
@@ -103,7 +104,7 @@ struct AnnealResult {
   // In restarts; none where they were stopped, or are not independent: a population.
   std::optional<TimeToSolution> time_to_solution;
   RestartQuantiles quantiles;
-  std::vector<std::string> warnings;  // a sentence each
+  Warnings warnings;
 };
 
 // The best state and how often it, or the goal, was reached.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "saltus/anneal/ais.hpp"
+#include "saltus/core/warning.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/learn/likelihood.hpp"
 #include "saltus/run/pacer.hpp"
@@ -61,7 +62,7 @@ struct LogzResult {
   std::optional<double> exact;      // where the model is small
   std::optional<double> mean_logp;  // of the test data, up to the model's constant
   std::optional<LikelihoodInterval> log_likelihood;
-  std::vector<std::string> warnings;  // what speaks against the estimate, a sentence each
+  Warnings warnings;  // what speaks against the estimate
 
   // Between these log Z probably lies, once complete: those of annealing, where it was asked for,
   // otherwise two standard errors below and above the estimate by tempering.

@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "saltus/compare/race.hpp"
+#include "saltus/core/warning.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/diagnose/observables.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/run/draw_arrays.hpp"
@@ -51,7 +53,10 @@ struct TemperingRequest : TemperingPlan {
 };
 
 struct SampleRequest : Saving {
-  SampleRequest() { checkpoint_every = 1; }
+  SampleRequest() {
+    checkpoint_every = 1;
+    plan.start = Start::dispersed;
+  }
   explicit SampleRequest(std::shared_ptr<const Target> drawn_from);
   explicit SampleRequest(Model model);
 
@@ -74,15 +79,25 @@ struct SampleRequest : Saving {
   int chains_of_run = 0;    // where the plan is a part (plan.first_chain) of a run: its chains
   std::optional<TemperingRequest> tempering;
   std::optional<Independent> model_base;  // of SampleRequest(Model), where the model has one
-  Rows<const Symbol> start;  // a row for each chain; null: random. Not needed after the start
+  Rows<const Symbol> start;  // a row for each chain; null: plan.start. Not needed after the start
 
   Keep keep = Keep::memory;
   CallerArrays arrays;  // with Keep::arrays
   int coordinates = 0;  // evenly spread ones whose draws are kept; 0: all
   bool exact = true;    // where the model is small, compute the exact answer too
+  bool probe = true;  // look for modes that the chains have missed, for a tenth of the run's steps
 
   std::map<std::string, std::string> attributes;  // copied into files of draws
   std::map<std::string, std::string> notes;       // the caller's own; a checkpoint keeps them
+};
+
+// What annealed searches that begin elsewhere say of the draws. R-hat compares chains with one
+// another, and cannot see a mode that none of them has visited.
+struct ModeProbe {
+  int searches = 0;
+  int elsewhere = 0;  // ended far from all draws, in states that are no less probable
+  int higher = 0;     // ended in states that are much more probable than any draw
+  bool missed() const { return elsewhere > 1 || higher > 1; }
 };
 
 struct SampleResult {
@@ -98,12 +113,16 @@ struct SampleResult {
   std::uint64_t draws_made = 0;  // of each chain
   RunStatistics statistics;
   std::vector<double> mean;                  // of every coordinate
+  std::vector<int> kept;                     // coordinates that the draws hold; empty: all
   std::vector<int> watched;                  // the coordinates that the summaries belong to:
   std::vector<CoordinateSummary> summaries;  // all, or evenly spread ones of a long run
   std::optional<ExactAnswer> exact;
+  std::vector<ObservableSummary> observables;
+  std::optional<BestDraw> best;  // of the draws that are kept
+  std::optional<ModeProbe> probe;
   std::optional<TemperingReport> tempering;
   std::optional<Choice> choice;        // of the sampler, where that was asked for
-  std::vector<std::string> warnings;   // what speaks against the draws, a sentence each
+  Warnings warnings;                   // what speaks against the draws
   std::shared_ptr<const Draws> draws;  // null with Keep::moments
 };
 

@@ -121,6 +121,7 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   const std::vector<int> coordinates = spread_coordinates(target.domain().dim());
   RunPlan run_plan;
   run_plan.chains = plan.chains;
+  run_plan.start = Start::dispersed;
   run_plan.seed = plan.seed;
   run_plan.threads = plan.threads;
   double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);

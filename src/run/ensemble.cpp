@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "run/ensemble_parts.hpp"
@@ -22,6 +24,18 @@ int tiles_of(const std::vector<ChainGroup>& groups, int wanted) {
     count += (g.chains + size - 1) / size;
   }
   return count;
+}
+
+// Unbounded integers start below this.
+constexpr int kStartLevels = 10;
+
+// The level of all coordinates at the start of a chain; nothing where it starts at random.
+std::optional<int> start_level(const Domain& domain, std::uint32_t chain) {
+  const std::uint32_t turn = chain % 4, highest = turn == 1;
+  const bool in_turns = domain.kind() == Domain::Kind::categorical && domain.max_levels() > 2;
+  if (turn >= (in_turns ? 3 : 2)) return std::nullopt;
+  if (!in_turns) return highest ? std::numeric_limits<int>::max() : 0;
+  return static_cast<int>(chain / 4 * 3 + turn) % domain.max_levels();
 }
 
 }  // namespace
@@ -95,13 +109,36 @@ void Ensemble::start_random() {
       const Stream stream(seed_, tile.first_chain + static_cast<std::uint32_t>(r), 0,
                           Purpose::start);
       for (int i = 0; i < domain.dim(); ++i) {
-        const std::uint64_t levels =
-            domain.unbounded() ? 10u : static_cast<unsigned>(domain.levels(i));
+        const std::uint64_t levels = domain.unbounded() ? static_cast<unsigned>(kStartLevels)
+                                                        : static_cast<unsigned>(domain.levels(i));
         tile.x[r][i] =
             static_cast<Symbol>(stream.word(static_cast<std::uint32_t>(i)) * levels >> 32);
       }
     }
   }
+}
+
+void Ensemble::start_dispersed() {
+  start_random();
+  for_tiles([](Storage& storage, ThreadWorkspace& thread) {
+    const Target& model = *storage.model;
+    const Domain& domain = model.domain();
+    Tile& tile = storage.tile;
+    std::vector<Symbol> at_random(index(domain.dim()));
+    for (int r = 0; r < tile.rows(); ++r) {
+      const auto level = start_level(domain, tile.first_chain + static_cast<std::uint32_t>(r));
+      if (!level) continue;
+      const Rows<Symbol> row{tile.x[r], 1, tile.x.cols, tile.x.stride};
+      std::copy_n(row[0], domain.dim(), at_random.begin());
+      for (int i = 0; i < domain.dim(); ++i) {
+        const int levels = domain.unbounded() ? kStartLevels : domain.levels(i);
+        row[0][i] = static_cast<Symbol>(std::min(*level, levels - 1));
+      }
+      double logp = 0;
+      model.evaluate(thread.work.at(0), row, &logp, {});
+      if (!std::isfinite(logp)) std::copy(at_random.begin(), at_random.end(), row[0]);
+    }
+  });
 }
 
 void Ensemble::start_from_base() {

@@ -3,12 +3,22 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/registry.hpp"
 
 namespace saltus {
 namespace {
 
 // Warm-up has at least this many tuning rounds, and none is longer than that many steps.
 constexpr std::uint64_t kTuningRounds = 100, kTuningSteps = 100;
+
+// Sweeps before the first step, under numbers of steps that no run reaches.
+constexpr std::uint64_t kSettlingSweeps = 3, kSettlingStep = std::uint64_t{1} << 60;
+
+struct NoObserver final : StepObserver {
+  bool wants_logp(std::uint64_t) const override { return false; }
+  bool wants_states(std::uint64_t) const override { return false; }
+  void after_step(const Tile&, std::span<const StepInfo>, std::uint64_t) override {}
+};
 
 }  // namespace
 
@@ -65,9 +75,37 @@ Run::Run(const Target& target, std::shared_ptr<const Sampler> sampler, const Run
 }
 
 void Run::start() {
-  ensemble_.start_random();
+  if (plan_.start == Start::dispersed) {
+    ensemble_.start_dispersed();
+    settle();
+  } else {
+    ensemble_.start_random();
+  }
   ensemble_.evaluate();
   started_ = true;
+}
+
+// Samplers that move many coordinates at once may never leave a state of negligible probability:
+// the two spins of a strongly coupled pair that differ are flipped together for ever.
+void Run::settle() {
+  if (!target_.local_moves() || on_device() || target_.stochastic()) return;
+  const auto names = samplers_for(target_);
+  if (std::ranges::find(names, "gibbs") == names.end()) return;
+  const auto gibbs = make_sampler("gibbs", target_, {{"updates", "sweep"}});
+  const int dim = target_.domain().dim();
+  const RowBuffer<Symbol> states(plan_.chains, dim);
+  const auto copy_states = [&] {
+    for (int c = 0; c < plan_.chains; ++c) {
+      std::copy_n(ensemble_.state(c), dim, states.view()[c]);
+    }
+  };
+  copy_states();
+  ensemble_.start_from(states.view(), kSettlingStep);
+  NoObserver nobody;
+  ensemble_.advance(*gibbs, kSettlingSweeps, nobody);
+  copy_states();
+  ensemble_.start_from(states.view());
+  ensemble_.reset_evaluations();
 }
 
 void Run::start(Rows<const Symbol> states) {

@@ -280,8 +280,9 @@ void judge(const AnnealRequest& request, AnnealResult& result) {
   const auto restarts = static_cast<int>(result.restarts.logp.size());
   if (result.population && result.population->rho_t > restarts / 100.0) {
     result.warnings.push_back(
-        "the population has too few families left for log Z to be trusted: "
-        "take more restarts, or more steps");
+        {"families",
+         "the population has too few families left for log Z to be trusted: take more "
+         "restarts, or more steps."});
   }
   if (!result.complete || restarts == 0 || result.population) return;
   result.success = success_rate(result.reached, restarts);

@@ -220,42 +220,44 @@ std::optional<Work> estimate(const Shared& shared, const LogzProgress& progress)
   return work;
 }
 
-void add_annealing_warnings(const AisResult& r, std::vector<std::string>& list) {
+void add_annealing_warnings(const AisResult& r, Warnings& list) {
   const auto check = [&](const char* name, const AisEstimate& e) {
     const auto chains = static_cast<double>(e.log_weights.size());
     if (e.ess >= kFewChains || e.ess >= chains / 2) return;
     list.push_back(
-        fmt::format("the {} weights rest on {:.1f} of {:.0f} chains, so that the "
-                    "standard error cannot be trusted; take more betas",
-                    name, e.ess, chains));
+        {"weights", fmt::format("the {} weights rest on {:.1f} of {:.0f} chains, so that the "
+                                "standard error cannot be trusted; take more betas.",
+                                name, e.ess, chains)});
   };
   check("forward", r.forward);
   if (!r.reverse) return;
   check("reverse", *r.reverse);
   if (r.low() > r.high()) {
-    list.push_back(fmt::format(
-        "the bounds are in the wrong order: by a rare chance, or because the reverse chains did "
-        "not start from draws of the model; let them take more steps before they start, or take "
-        "another sampler. The forward weights alone say that log Z is above {:.5g}, with 95 % "
-        "confidence",
-        log_z_floor(r.forward.log_z)));
+    list.push_back(
+        {"bounds",
+         fmt::format(
+             "the bounds are in the wrong order: by a rare chance, or because the reverse chains "
+             "did "
+             "not start from draws of the model; let them take more steps before they start, or "
+             "take "
+             "another sampler. The forward weights alone say that log Z is above {:.5g}, with 95 % "
+             "confidence.",
+             log_z_floor(r.forward.log_z))});
   }
 }
 
-std::vector<std::string> warnings_of(const LogzResult& r) {
-  std::vector<std::string> list;
+Warnings warnings_of(const LogzResult& r) {
+  Warnings list;
   if (r.estimate) add_annealing_warnings(*r.estimate, list);
   if (!r.tempering) return list;
-  for (std::string w : tempering_warnings(*r.tempering)) {
-    w.pop_back();  // the full stop
-    list.push_back(std::move(w));
-  }
+  for (Warning& w : tempering_warnings(*r.tempering)) list.push_back(std::move(w));
   const double z = r.tempering->log_z, reach = kManyErrors * r.tempering->log_z_error;
   if (r.estimate && (z + reach < r.estimate->low() || z - reach > r.estimate->high())) {
     list.push_back(
-        fmt::format("the methods disagree: annealing puts log Z between {:.5g} and {:.5g}, "
-                    "tempering at {:.5g}. One of them has missed a part of the model",
-                    r.estimate->low(), r.estimate->high(), z));
+        {"methods", fmt::format("the methods disagree: annealing puts log Z between {:.5g} and "
+                                "{:.5g}, tempering at {:.5g}. One of them has missed a part of "
+                                "the model.",
+                                r.estimate->low(), r.estimate->high(), z)});
   }
   return list;
 }

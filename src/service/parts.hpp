@@ -24,10 +24,13 @@ inline std::string get_text(ByteReader& in) {
 // What a checkpoint says of the run that it holds: JSON.
 std::string describe_sample(const SampleRequest& request);
 
-// What speaks against the draws, a sentence each.
-std::vector<std::string> sample_warnings(const SampleResult& result);
+// What speaks against the draws.
+Warnings sample_warnings(const SampleResult& result);
 // What speaks against the ladder of a tempered run.
-std::vector<std::string> tempering_warnings(const TemperingReport& report);
+Warnings tempering_warnings(const TemperingReport& report);
+
+// Nothing where the draws are tempered or too few, or where the target cannot be annealed.
+std::optional<ModeProbe> probe_modes(const SampleRequest& request, const SampleResult& result);
 
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;

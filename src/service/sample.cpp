@@ -395,6 +395,7 @@ SampleResult SampleRun::result() {
   r.complete = r.draws_made >= request_.plan.draws;
   r.statistics = run_->statistics();
   r.mean = moments_->mean();
+  r.kept = kept_;
   r.choice = choice_;
   if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
     r.tempering = tempering->report();
@@ -415,6 +416,11 @@ SampleResult SampleRun::result() {
   }
   if (!r.random_sampler) {  // particles, not draws
     for (CoordinateSummary& s : r.summaries) s = {s.mean, s.sd, NAN, NAN, NAN, NAN};
+  }
+  if (r.draws && r.draws_made > 0) {
+    r.observables = observe(*r.draws, request_.target->domain());
+    r.best = best_state(*r.draws);
+    if (request_.probe) r.probe = probe_modes(request_, r);
   }
   add_exact_answer(r);
   r.warnings = sample_warnings(r);

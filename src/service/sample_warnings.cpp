@@ -13,6 +13,9 @@ namespace {
 // Standard errors between a mean and the exact one that chance does not explain: of a million
 // coordinates one in a thousand runs has a normal deviate beyond six.
 constexpr double kFarAway = 6;
+constexpr double kMostRhat = 1.01;
+constexpr double kLeastAcceptance = 0.005;
+constexpr double kFarAbove = 3;       // times the number of draws
 constexpr double kEnoughDraws = 100;  // effective ones, for a standard error to be trusted
 
 // How far the means are from the exact ones, in standard errors; 0 where there is nothing to
@@ -39,41 +42,133 @@ std::size_t constant_coordinates(const SampleResult& r) {
                                                 [](const auto& s) { return s.sd == 0; }));
 }
 
+// Draws that alternate around their mean have an ESS beyond their number, which a bold step alone
+// does not reach.
+bool alternates(const SampleResult& r) {
+  const double all = static_cast<double>(r.draws_made) * r.plan.chains;
+  std::vector<double> ess;
+  for (const CoordinateSummary& s : r.summaries) ess.push_back(s.ess_bulk);
+  return r.random_sampler && all >= kEnoughDraws && largest(ess) > kFarAbove * all;
+}
+
+void add_wrong_means(Warnings& list, const SampleResult& r) {
+  const double worst = worst_error(r);
+  if (worst <= kFarAway) return;
+  list.push_back({"exact", fmt::format("the means are up to {} standard errors away from the exact "
+                                       "answer: the chains have missed a part of the model, which "
+                                       "ESS and R-hat cannot show. Do not use these draws.",
+                                       rounded(worst))});
+}
+
+void add_standing_chains(Warnings& list, const SampleResult& r) {
+  if (const std::size_t constant = constant_coordinates(r); constant > 0) {
+    list.push_back(
+        {"constant",
+         fmt::format("{} of {} coordinates never changed. Either the model all but fixes them, or "
+                     "no chain has found their other levels; they have neither ESS nor R-hat.",
+                     with_commas(constant), with_commas(r.summaries.size()))});
+  }
+  // Exchanges move tempered states, even where steps do not.
+  const RunStatistics& s = r.statistics;
+  if (s.still_chains == 0 || r.tempering) return;
+  list.push_back(
+      {"still",
+       fmt::format("{} of {} chains stand still: fewer than 1 % of their steps changed the state "
+                   "({:.1f} % of all proposals were empty). Do not trust their means; another "
+                   "sampler may move them.",
+                   with_commas(static_cast<std::uint64_t>(s.still_chains)),
+                   with_commas(static_cast<std::uint64_t>(r.plan.chains)), 100 * s.empty)});
+}
+
+void add_disagreement(Warnings& list, const SampleResult& r) {
+  std::vector<double> rhat;
+  for (const CoordinateSummary& s : r.summaries) rhat.push_back(s.rhat);
+  if (r.random_sampler) {
+    for (const ObservableSummary& s : r.observables) rhat.push_back(s.rhat);
+  }
+  const double worst = largest(rhat);
+  if (!(worst > kMostRhat)) return;
+  list.push_back(
+      {"mixing", fmt::format("R-hat is up to {:.3f}: the chains disagree. Either they need a "
+                             "longer run, or they stay in different modes.",
+                             worst)});
+}
+
+void add_missed_modes(Warnings& list, const SampleResult& r) {
+  if (!r.probe || !r.probe->missed()) return;
+  const ModeProbe& p = *r.probe;
+  list.push_back(
+      {"modes",
+       fmt::format("{} of {} searches that began elsewhere ended in states {}: the chains have "
+                   "missed modes, which ESS and R-hat cannot show. Do not use these draws.",
+                   std::max(p.elsewhere, p.higher), p.searches,
+                   p.elsewhere >= p.higher ? "unlike all draws, and as probable"
+                                           : "far more probable than any draw")});
+}
+
+void add_odd_statistics(Warnings& list, const SampleResult& r) {
+  const RunStatistics& s = r.statistics;
+  if (r.draws_made > 0 && s.acceptance < kLeastAcceptance) {
+    list.push_back(
+        {"acceptance", fmt::format("only {:.2g} % of the proposals are accepted: a smaller step "
+                                   "or another sampler would move the chains.",
+                                   100 * s.acceptance)});
+  }
+  if (alternates(r)) {
+    list.push_back({"alternation",
+                    "the effective sample size is far above the number of draws: the chains "
+                    "alternate between few states. Their means may be right, but hardly more."});
+  }
+  if (s.nonfinite > 0) {
+    list.push_back(
+        {"nonfinite",
+         fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",
+                     with_commas(s.nonfinite))});
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> tempering_warnings(const TemperingReport& t) {
+Warnings tempering_warnings(const TemperingReport& t) {
   constexpr double kMostRejection = .95, kMostCorrelation = .95, kMostPerPair = 1.3, kErrors = 4;
   constexpr std::uint64_t kFewRestarts = 10;
   if (!has_barrier(t.rejection)) {
-    return {"log p differs from that of the base by a constant alone: tempering is not needed."};
+    return {{"needless",
+             "log p differs from that of the base by a constant alone: tempering is not needed."}};
   }
-  std::vector<std::string> list;
+  Warnings list;
   if (t.round_trips == 0) {
     list.push_back(
-        "no state has gone from the base to the model and back: the draws may miss modes. Take "
-        "more warm-up and more draws.");
+        {"trips",
+         "no state has gone from the base to the model and back: the draws may miss modes. Take "
+         "more warm-up and more draws."});
   }
   if (t.restarts < kFewRestarts) {
-    list.push_back(fmt::format(
-        "states came from the base to the model {} times only: take more draws.", t.restarts));
+    list.push_back(
+        {"restarts",
+         fmt::format("states came from the base to the model {} times only: take more draws.",
+                     t.restarts)});
   }
   const auto worst = std::ranges::max_element(t.rejection);
   if (*worst > kMostRejection) {
     const auto k = static_cast<std::size_t>(worst - t.rejection.begin());
-    list.push_back(fmt::format(
-        "exchanges between beta = {:.4g} and {:.4g} are rejected with probability {:.3f}: the "
-        "ladder needs more replicas or more warm-up.",
-        t.betas[k], t.betas[k + 1], *worst));
+    list.push_back(
+        {"ladder",
+         fmt::format(
+             "exchanges between beta = {:.4g} and {:.4g} are rejected with probability {:.3f}: the "
+             "ladder needs more replicas or more warm-up.",
+             t.betas[k], t.betas[k + 1], *worst)});
   }
   if (2 * t.barrier > kMostPerPair * static_cast<double>(t.rejection.size())) {
-    list.push_back(fmt::format("the ladder is short: {} replicas would exchange states best.",
-                               t.recommended_replicas));
+    list.push_back(
+        {"replicas", fmt::format("the ladder is short: {} replicas would exchange states best.",
+                                 t.recommended_replicas)});
   }
   if (t.log_z_forward - t.log_z_backward > kErrors * t.log_z_gap_error) {
-    list.push_back(fmt::format(
-        "the lower estimate of log Z, {:.5g}, is above the upper one, {:.5g}: the slots have not "
-        "reached their laws.",
-        t.log_z_forward, t.log_z_backward));
+    list.push_back({"log_z", fmt::format("the lower estimate of log Z, {:.5g}, is above the upper "
+                                         "one, {:.5g}: the slots have not "
+                                         "reached their laws.",
+                                         t.log_z_forward, t.log_z_backward)});
   }
   std::string slow;
   for (std::size_t k = 1; k < t.betas.size(); ++k) {
@@ -81,53 +176,24 @@ std::vector<std::string> tempering_warnings(const TemperingReport& t) {
     slow += fmt::format("{}{:.4g}", slow.empty() ? "" : ", ", t.betas[k]);
   }
   if (!slow.empty()) {
-    list.push_back(fmt::format(
-        "steps hardly change log p at beta = {} (correlation above {}): take more steps between "
-        "exchanges, or another sampler.",
-        slow, kMostCorrelation));
+    list.push_back({"steps", fmt::format("steps hardly change log p at beta = {} (correlation "
+                                         "above {}): take more steps between "
+                                         "exchanges, or another sampler.",
+                                         slow, kMostCorrelation)});
   }
   return list;
 }
 
-std::vector<std::string> sample_warnings(const SampleResult& r) {
-  std::vector<std::string> list;
-  if (const double worst = worst_error(r); worst > kFarAway) {
-    list.push_back(
-        fmt::format("the means are up to {} standard errors away from the exact answer: the chains "
-                    "have missed a part of the model, which ESS and R-hat cannot show. Do not use "
-                    "these draws.",
-                    rounded(worst)));
-  }
-  if (const std::size_t constant = constant_coordinates(r); constant > 0) {
-    list.push_back(fmt::format(
-        "{} of {} coordinates never changed. Either the model all but fixes them, or no chain has "
-        "found their other levels; they have neither ESS nor R-hat.",
-        with_commas(constant), with_commas(r.summaries.size())));
-  }
-  // Exchanges move tempered states, even where steps do not.
-  if (const RunStatistics& s = r.statistics; s.still_chains > 0 && !r.tempering) {
-    list.push_back(fmt::format(
-        "{} of {} chains stand still: fewer than 1 % of their steps changed the state ({:.1f} % of "
-        "all proposals were empty). Do not trust their means; another sampler may move them.",
-        with_commas(static_cast<std::uint64_t>(s.still_chains)),
-        with_commas(static_cast<std::uint64_t>(r.plan.chains)), 100 * s.empty));
-  }
-  std::vector<double> rhat;
-  for (const CoordinateSummary& s : r.summaries) rhat.push_back(s.rhat);
-  if (const double worst = largest(rhat); worst > 1.01) {
-    list.push_back(
-        fmt::format("R-hat is up to {:.3f}. The chains have not mixed: run longer, or "
-                    "from more chains.",
-                    worst));
-  }
+Warnings sample_warnings(const SampleResult& r) {
+  Warnings list;
+  add_wrong_means(list, r);
+  add_standing_chains(list, r);
+  add_disagreement(list, r);
+  add_missed_modes(list, r);
+  add_odd_statistics(list, r);
   if (r.tempering && r.draws_made > 0) {
-    const std::vector<std::string> of_ladder = tempering_warnings(*r.tempering);
+    const Warnings of_ladder = tempering_warnings(*r.tempering);
     list.insert(list.end(), of_ladder.begin(), of_ladder.end());
-  }
-  if (r.statistics.nonfinite > 0) {
-    list.push_back(
-        fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",
-                    with_commas(r.statistics.nonfinite)));
   }
   return list;
 }

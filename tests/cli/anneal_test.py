@@ -107,7 +107,7 @@ class Anneal(CliTest):
         self.assertIsNone(j["tts99"])
         self.assertEqual(j["warnings"], [])
         few = self.json("ferro.json", "--method", "population", "--steps", 20, "--restarts", 10)
-        self.assertIn("families", few["warnings"][0])
+        self.assertIn("families", few["warnings"][0]["sentence"])
         self.assertIn("log Z", self.good("anneal", "ferro.json", "--method", "population").out)
 
     def test_stops_in_time_with_what_there_is(self):

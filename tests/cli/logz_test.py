@@ -142,7 +142,7 @@ class LogzTest(CliTest):
         j = self.logz("m.json", "--betas", 3, "--chains", 50)
         self.assertIsNone(j["exact"])
         self.assertLess(j["ess"], 10)
-        self.assertIn("more betas", j["warnings"][0])
+        self.assertIn("more betas", j["warnings"][0]["sentence"])
         out = self.good("logz", "m.json", "--betas", 3, "--chains", 50, "--reverse-warmup", 100).out
         self.assertIn("Warning: the forward weights rest on", out)
 
@@ -151,7 +151,7 @@ class LogzTest(CliTest):
         args = ["m.json", "--set", "step_size=0.2", "--reverse-warmup", 1]
         j = self.logz(*args)
         self.assertGreater(*j["interval"])
-        self.assertIn("wrong order", j["warnings"][-1])
+        self.assertIn("wrong order", j["warnings"][-1]["sentence"])
         out = self.good("logz", *with_defaults(QUICK, args)).out
         self.assertIn("Warning: the bounds are in the wrong order", out)
         self.assertNotIn("lies between", out)

@@ -129,7 +129,7 @@ class NoNumberWithoutMeaning(CliTest):
             self.assertIsNone(j["ess"]["min"])
             # Nothing was even proposed, and the summary says so.
             self.assertEqual([j["empty_proposals"], j["moved"], j["still_chains"]], [1, 0, 1])
-            self.assertTrue(any("1 of 1 chains stand still" in w for w in j["warnings"]), j["warnings"])
+            self.assertTrue(any("1 of 1 chains stand still" in w["sentence"] for w in j["warnings"]), j["warnings"])
 
     def test_no_draw_at_all(self):
         # The time is up in warm-up.

@@ -65,14 +65,14 @@ class Temper(CliTest):
 
     def test_warns_when_nothing_travelled(self):
         j = self.json("--temper", 2, "--draws", 4)
-        self.assertTrue(any("from the base to the model" in w for w in j["warnings"]), j["warnings"])
+        self.assertTrue(any("from the base to the model" in w["sentence"] for w in j["warnings"]), j["warnings"])
 
     def test_says_when_tempering_is_not_needed(self):
         self.write("flat.json", {"model": "ising", "n": 4, "couplings": [], "fields": [0] * 4})
         j = strict_json(self.good("sample", "flat.json", "--temper", "--json").out)
         self.assertEqual(j["tempering"]["betas"], [0, 1])
         self.assertEqual(j["tempering"]["recommended_replicas"], 1)
-        self.assertTrue(any("tempering is not needed" in w for w in j["warnings"]), j["warnings"])
+        self.assertTrue(any("tempering is not needed" in w["sentence"] for w in j["warnings"]), j["warnings"])
         self.assertIn("plain chains give most", self.good("sample", "flat.json", "--temper").out)
 
     def test_auto_tempers_where_there_are_modes_and_only_there(self):

@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "saltus/core/error.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/sampler/dlp.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/ising_lattice.hpp"
 #include "small_targets.hpp"
 
 namespace saltus {
@@ -312,6 +315,47 @@ TEST(RunTest, StartsWhereTold) {
   EXPECT_EQ(run.state(1)[1], 0);
   start.view()[1][2] = 2;
   EXPECT_THROW(run.start(start.view()), DataError);
+}
+
+// The states before the first step, of chains that are all but frozen.
+RowBuffer<Symbol> starts(const Target& target, Start start, int chains, int tile) {
+  RunPlan plan;
+  plan.chains = chains;
+  plan.warmup = 0;
+  plan.draws = 1;
+  plan.tile = tile;
+  plan.start = start;
+  saltus::Run run(target, make_sampler("dmala", target, {{"step_size", "1e-9"}}), plan);
+  run.go();
+  const int dim = target.domain().dim();
+  RowBuffer<Symbol> states(chains, dim);
+  for (int c = 0; c < chains; ++c) std::copy_n(run.state(c), dim, states.view()[c]);
+  return states;
+}
+
+TEST(RunTest, DispersedChainsStartLowHighAndAtRandom) {
+  // So strong a coupling that sweeps change nothing where all spins are alike.
+  const IsingLattice target(6, 6, true, 20, 0);
+  for (const int tile : {1, 3, 8}) {
+    const RowBuffer<Symbol> states = starts(target, Start::dispersed, 8, tile);
+    const auto sum = [&](int c) {
+      return std::accumulate(states.view()[c], states.view()[c] + 36, 0);
+    };
+    EXPECT_EQ(sum(0), 0);
+    EXPECT_EQ(sum(1), 36);
+    EXPECT_EQ(sum(4), 0);
+    EXPECT_EQ(sum(5), 36);
+  }
+}
+
+TEST(RunTest, SweepsLeadDispersedChainsAwayFromImpossibleStates) {
+  // Spins that are held down by a field of 30: the chain that starts with all of them up would
+  // flip 36 of them at once, or none.
+  const IsingLattice target(6, 6, true, 0, -30);
+  const RowBuffer<Symbol> states = starts(target, Start::dispersed, 4, 4);
+  for (int c = 0; c < 4; ++c) {
+    EXPECT_EQ(std::accumulate(states.view()[c], states.view()[c] + 36, 0), 0);
+  }
 }
 
 TEST(RunTest, NonFiniteProposalsAreCountedRejections) {

@@ -32,9 +32,9 @@ TEST(TemperingWarnings, NameWhatIsWrongWithALadder) {
   const auto expect = [](const std::string& words, auto&& change) {
     TemperingReport r = good_report();
     change(r);
-    const std::vector<std::string> found = tempering_warnings(r);
+    const Warnings found = tempering_warnings(r);
     ASSERT_EQ(found.size(), 1u) << words;
-    EXPECT_NE(found[0].find(words), std::string::npos) << found[0];
+    EXPECT_NE(found[0].sentence.find(words), std::string::npos) << found[0].sentence;
   };
   expect("no state has gone from the base to the model and back: the draws may miss modes",
          [](auto& r) { r.round_trips = 0; });

@@ -54,6 +54,7 @@ class Annealing {
   // are made, returns false. True at the end. Throws DataError when a log p is not finite.
   bool go(const std::function<bool(std::size_t made, std::size_t all)>& between_rounds = {});
 
+  const Symbol* state(int chain) const { return ensemble_.state(chain); }
   std::span<const double> log_weights() const { return log_weights_; }
   // Mean over the transitions so far, of the chains of this part; or of all parts, in the order of
   // the chains, where they ask for it together.

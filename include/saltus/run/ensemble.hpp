@@ -90,6 +90,8 @@ class Ensemble {
 
   // Uniform over all levels; unbounded integers start at 0 to 9.
   void start_random();
+  // The states of Start::dispersed (run.hpp). Where the model forbids one, that of start_random.
+  void start_dispersed();
   // Draws of the groups' bases, which they must have.
   void start_from_base();
   // Throws DataError when a level is out of range.

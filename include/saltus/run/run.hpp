@@ -16,6 +16,12 @@
 
 namespace saltus {
 
+// Where chains start. Dispersed: chains 0, 1 of four at the lowest and at the highest level of all
+// coordinates, and the others at random, so that chains which stay in the mode where they began
+// disagree; unordered levels take turns, one chain of four is random. Chains then take a few
+// Gibbs sweeps, where the target can do them, away from states that no chain would ever visit.
+enum class Start { random, dispersed };
+
 struct RunPlan {
   int chains = 4;                 // of this run
   std::uint32_t first_chain = 0;  // the name of the first of them, on which its draws depend
@@ -23,6 +29,7 @@ struct RunPlan {
   std::uint64_t draws = 10000;    // of each chain
   std::uint64_t thin = 1;         // steps per draw
   std::uint64_t seed = 1;
+  Start start = Start::random;
   int threads = 0;                 // 0: all cores; never changes a draw
   int tile = 0;                    // chains advanced together; 0: what the target prefers
   double round_seconds = 0.05;     // about how long a round takes; never changes a draw
@@ -157,6 +164,7 @@ class Run final : public DrawingRun {
  private:
   class Observer;
 
+  void settle();
   std::uint64_t step() const override { return ensemble_.step(); }
   int threads() const override { return ensemble_.threads(); }
   Evaluations evaluations() const override { return ensemble_.evaluations(); }

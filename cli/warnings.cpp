@@ -1,0 +1,40 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "cli/warnings.hpp"
+
+namespace saltus::cli {
+namespace {
+
+void say_warnings(const Warnings& warnings) {
+  for (const Warning& w : warnings) say("saltus: warning: {}\n", w.sentence);
+}
+
+}  // namespace
+
+void show_warnings(const Warnings& warnings) {
+  for (const Warning& w : warnings) show("\nWarning: {}\n", w.sentence);
+  if (!::isatty(STDOUT_FILENO)) say_warnings(warnings);
+}
+
+void add_warnings(Json& json, const Warnings& warnings) {
+  auto list = Json::array();
+  for (const Warning& w : warnings) list.push_back({{"code", w.code}, {"sentence", w.sentence}});
+  json["warnings"] = std::move(list);
+  json["verdict"] = verdict_of(warnings);
+  say_warnings(warnings);
+}
+
+void add_strict(CLI::App& command, bool& strict) {
+  command.add_flag("--strict", strict,
+                   "End with status " + std::to_string(warned) + " when there is a warning");
+}
+
+int status_of(const Warnings& warnings, bool strict) {
+  return strict && !warnings.empty() ? warned : ok;
+}
+
+}  // namespace saltus::cli
