@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "cli/classes.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -13,9 +14,34 @@ namespace {
 
 constexpr std::size_t kRowsShown = 30;
 
-void print_table(const Draws& draws, const Summaries& all) {
+std::vector<std::size_t> all_rows(const Summaries& all) {
   std::vector<std::size_t> rows(all.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+ClassColumns classes_of(const Summaries& all, const std::vector<std::size_t>& rows) {
+  ClassColumns columns;
+  for (const std::size_t row : rows) columns.add(static_cast<int>(row), all[row]);
+  return columns;
+}
+
+void print_classes(const Draws& draws, const Summaries& all) {
+  std::vector<std::size_t> rows = readable(all, all_rows(all));
+  if (rows.size() < all.size()) {
+    rows = readable(all, sorted_by(all, &CoordinateSummary::rhat, true));
+    show("the {} of {} coordinates with the largest R-hat\n", rows.size(),
+         with_commas(all.size()));
+  }
+  if (const std::string which = which_classes(draws.info(), all); !which.empty()) {
+    show("{}\n", which);
+  }
+  classes_of(all, rows).show(draws.info().shape);
+}
+
+void print_table(const Draws& draws, const Summaries& all) {
+  if (has_classes(draws.info())) return print_classes(draws, all);
+  std::vector<std::size_t> rows = all_rows(all);
   if (rows.size() > kRowsShown) {
     rows = sorted_by(all, &CoordinateSummary::rhat, true);
     rows.resize(10);
@@ -44,7 +70,11 @@ void show_as_json(const Draws& draws, const Summaries& all) {
   j["ess_tail"] = {{"min", json_number(least(tail))}, {"median", json_number(median(tail))}};
   j["rhat"] = {{"max", json_number(largest(rhat))}};
   for (const char* name : {"mean", "sd", "mcse"}) j[name] = long_list(name);
-  show_json(j, {{"mean", mean}, {"sd", sd}, {"mcse", mcse}});
+  LongLists lists = {{"mean", mean}, {"sd", sd}, {"mcse", mcse}};
+  const ClassColumns classes = classes_of(all, all_rows(all));
+  if (has_classes(draws.info())) j["classes"] = classes.json();
+  classes.put_into(lists);
+  show_json(j, lists);
 }
 
 void diagnose(const std::string& file, bool json) {
@@ -58,9 +88,14 @@ void diagnose(const std::string& file, bool json) {
   print_table(*draws, all);
   const auto bulk = column(all, &CoordinateSummary::ess_bulk);
   const double worst = largest(column(all, &CoordinateSummary::rhat));
-  show("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n", rounded(least(bulk)),
-       rounded(median(bulk)), rounded(least(column(all, &CoordinateSummary::ess_tail))),
-       fixed(worst, 4));
+  if (has_classes(info)) {
+    show("\nESS min {}, median {}; R-hat max {} (of each coordinate's worst class)\n",
+         rounded(least(bulk)), rounded(median(bulk)), fixed(worst, 4));
+  } else {
+    show("\nESS bulk min {}, median {}; ESS tail min {}; R-hat max {}\n", rounded(least(bulk)),
+         rounded(median(bulk)), rounded(least(column(all, &CoordinateSummary::ess_tail))),
+         fixed(worst, 4));
+  }
   if (worst > 1.01)
     show("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
 }

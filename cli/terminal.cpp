@@ -41,10 +41,11 @@ std::string number_text(double v) {
   return text;
 }
 
-void write_list(std::span<const double> numbers) {
+void write_list(const LongList& list) {
   write_output("[");
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    write_output((i ? ", " : "") + number_text(numbers[i]));
+  for (std::size_t i = 0; i < list.numbers.size(); ++i) {
+    const double v = list.numbers[i];
+    write_output((i ? ", " : "") + (list.whole ? fmt::format("{:.0f}", v) : number_text(v)));
   }
   write_output("]");
 }

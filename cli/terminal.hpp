@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace saltus::cli {
 
@@ -57,7 +58,14 @@ inline void show_row(const std::string& name, const std::string& value, int widt
 // JSON on standard output. A list of numbers that may be long is not held as JSON: its place holds
 // the text long_list(NAME), and `lists` its numbers by name. The JSON library ends the program when
 // memory runs out while it frees a large value.
-using LongLists = std::map<std::string, std::span<const double>>;
+struct LongList {
+  LongList() = default;
+  LongList(const std::vector<double>& list, bool all_whole = false)
+      : numbers(list), whole(all_whole) {}
+  std::span<const double> numbers;
+  bool whole = false;  // written without a decimal point
+};
+using LongLists = std::map<std::string, LongList>;
 std::string long_list(const std::string& name);
 void show_json(const nlohmann::ordered_json& json, const LongLists& lists = {}, int indent = 2);
 

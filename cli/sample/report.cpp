@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cli/classes.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
@@ -37,27 +38,45 @@ double steps_per_second(const RunStatistics& s) {
   return static_cast<double>(s.steps) / s.seconds_of_draws;
 }
 
-// Rows of the table: all watched coordinates, or those with the smallest effective sample size.
-std::vector<std::size_t> rows_to_show(const SampleResult& r) {
+bool has_classes(const SampleResult& r) {
+  return !r.summaries.empty() && !r.summaries[0].classes.empty();
+}
+
+// Of the watched coordinates `rows`.
+ClassColumns classes_of(const SampleResult& r, const std::vector<std::size_t>& rows) {
+  ClassColumns columns;
+  for (const std::size_t row : rows) columns.add(r.watched[row], r.summaries[row]);
+  if (r.exact) columns.add_exact(r.target->domain(), *r.exact);
+  return columns;
+}
+
+std::vector<std::size_t> all_rows(const SampleResult& r) {
   std::vector<std::size_t> rows(r.summaries.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+// Rows of the table: all watched coordinates, or those with the smallest effective sample size.
+std::vector<std::size_t> rows_to_show(const SampleResult& r) {
+  std::vector<std::size_t> rows = all_rows(r);
+  if (has_classes(r)) {
+    if (readable(r.summaries, rows).size() == rows.size()) return rows;
+    return readable(r.summaries, sorted_by(r.summaries, &CoordinateSummary::ess_bulk));
+  }
   if (rows.size() <= kRowsShown) return rows;
   rows = sorted_by(r.summaries, &CoordinateSummary::ess_bulk);
   rows.resize(10);
   return rows;
 }
 
-void print_table(const SampleResult& r) {
-  const std::vector<std::size_t> rows = rows_to_show(r);
-  const auto dim = static_cast<std::size_t>(r.target->domain().dim());
-  if (r.watched.size() < dim) {
-    show("of {} coordinates, {} evenly spread ones are diagnosed\n", with_commas(dim),
-         with_commas(r.watched.size()));
+void print_classes(const SampleResult& r, const std::vector<std::size_t>& rows) {
+  if (const std::string which = which_classes(r.draws->info(), r.summaries); !which.empty()) {
+    show("{}\n", which);
   }
-  if (rows.size() < r.summaries.size()) {
-    show("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
-         with_commas(r.summaries.size()));
-  }
+  classes_of(r, rows).show(r.target->shape());
+}
+
+void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
   show("{:<10} {:>9}", "", "mean");
   if (r.exact) show(" {:>9} {:>9}", "exact", "error");
   show(" {:>9} {:>10} {:>7}\n", "MCSE", "ESS", "R-hat");
@@ -72,6 +91,45 @@ void print_table(const SampleResult& r) {
     }
     show(" {:>9} {:>10} {:>7}\n", fixed(s.mcse, 5), rounded(s.ess_bulk), fixed(s.rhat, 4));
   }
+}
+
+void print_table(const SampleResult& r) {
+  const std::vector<std::size_t> rows = rows_to_show(r);
+  const auto dim = static_cast<std::size_t>(r.target->domain().dim());
+  if (r.target->domain().unordered() && !has_classes(r)) {
+    show(
+        "The levels have no order, and without the draws nobody has counted them: there are no "
+        "class\nprobabilities to show, and means of level indices would say nothing. ESS and R-hat "
+        "below are\nthose of the indices. Keep the draws (--record draws) for class "
+        "probabilities.\n");
+    return;
+  }
+  if (r.watched.size() < dim) {
+    show("of {} coordinates, {} evenly spread ones are diagnosed\n", with_commas(dim),
+         with_commas(r.watched.size()));
+  }
+  if (rows.size() < r.summaries.size()) {
+    show("the {} of {} coordinates with the smallest effective sample size\n", rows.size(),
+         with_commas(r.summaries.size()));
+  }
+  has_classes(r) ? print_classes(r, rows) : print_means(r, rows);
+}
+
+// How far the estimates are from the exact answer.
+void print_error(const SampleResult& r) {
+  const bool classes = has_classes(r);
+  if (!classes && r.target->domain().unordered()) {
+    return show("log Z = {:.10g} (exact)\n", r.exact->log_z);
+  }
+  double error = 0;
+  if (classes) {
+    const ClassColumns all = classes_of(r, all_rows(r));
+    error = rmse(all.probability, all.exact);
+  } else {
+    error = rmse(r.mean, r.exact->means);
+  }
+  show("root mean square error of the {} {:.2e}; log Z = {:.10g} (exact)\n",
+       classes ? "class probabilities" : "means", error, r.exact->log_z);
 }
 
 void print_notes(const SampleResult& r) {
@@ -116,9 +174,10 @@ void print_tempering(const TemperingReport& t) {
 }
 
 void print_observables(const SampleResult& r) {
+  if (has_classes(r)) show("\n{:<10} {:>9} {:>9} {:>10} {:>7}\n", "", "mean", "MCSE", "ESS", "R-hat");
   for (const ObservableSummary& s : r.observables) {
     show("{:<10} {:>9.5g}", s.name, s.mean);
-    if (r.exact) show(" {:>9} {:>9}", "", "");
+    if (r.exact && !has_classes(r)) show(" {:>9} {:>9}", "", "");
     show(" {:>9} {:>10} {:>7}\n", short_number(s.mcse), rounded(s.ess_bulk), fixed(s.rhat, 4));
   }
 }
@@ -184,9 +243,7 @@ Json choice_json(const Choice& choice) {
   return {{"reason", choice.reason()}, {"seconds", choice.seconds}, {"race", field}};
 }
 
-}  // namespace
-
-Json report_json(const SampleResult& r) {
+Json report_json(const SampleResult& r, const ClassColumns& classes) {
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
@@ -214,6 +271,7 @@ Json report_json(const SampleResult& r) {
   if (s.local_differences > 0) j["evaluations"]["local"] = json_number(s.local_differences);
   j["nonfinite"] = s.nonfinite;
   j["mean"] = long_list("mean");
+  if (has_classes(r)) j["classes"] = classes.json();
   j["ess"] = {{"min", json_number(least(ess(r)))},
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
@@ -232,6 +290,15 @@ Json report_json(const SampleResult& r) {
   j["instruction_set"] = ops::name(ops::active_level());
   j["version"] = version();
   return j;
+}
+
+}  // namespace
+
+void show_report_json(const SampleResult& r) {
+  const ClassColumns classes = classes_of(r, all_rows(r));
+  LongLists lists = {{"mean", r.mean}};
+  classes.put_into(lists);
+  show_json(report_json(r, classes), lists);
 }
 
 void print_report(const SampleResult& r) {
@@ -257,16 +324,14 @@ void print_report(const SampleResult& r) {
        s.acceptance, s.changed, s.proposed,
        s.empty >= kEmptyShown ? fmt::format("; {:.1f} % of proposals empty", 100 * s.empty) : "");
   if (r.random_sampler) {
-    show("ESS min {}, median {}; R-hat max {:.4f}\n", rounded(least(ess(r))),
-         rounded(median(ess(r))), largest(rhat(r)));
+    show("ESS min {}, median {}; R-hat max {:.4f}{}\n", rounded(least(ess(r))),
+         rounded(median(ess(r))), largest(rhat(r)),
+         has_classes(r) ? " (of each coordinate's worst class)" : "");
   }
   show("{} steps/s, each of them moving {}; {} in all\n", rounded(steps_per_second(s)),
        plan.chains == 1 ? "the chain" : fmt::format("all {} chains", count(plan.chains)),
        duration(s.seconds));
-  if (r.exact) {
-    show("root mean square error of the means {:.2e}; log Z = {:.10g} (exact)\n",
-         rmse(r.mean, r.exact->means), r.exact->log_z);
-  }
+  if (r.exact) print_error(r);
   if (r.best) print_best(*r.best);
   print_probe(r);
   if (r.tempering) print_tempering(*r.tempering);

@@ -6,8 +6,7 @@
 
 namespace saltus::cli {
 
-// The list "mean" is long: show_json is given it apart.
-Json report_json(const SampleResult& result);
+void show_report_json(const SampleResult& result);
 void print_report(const SampleResult& result);
 
 }  // namespace saltus::cli

@@ -165,7 +165,8 @@ void settle(SampleCommand& c) {
   SampleRequest& r = c.request;
   static_cast<Saving&>(r) = c;
   r.keep = c.record == "moments" ? Keep::moments : Keep::disk;
-  r.exact = !c.json;
+  // JSON has exact class probabilities, but no exact means.
+  r.exact = !c.json || r.target->domain().unordered();
   r.keep_apart = c.out_per_rank;
   r.attributes["command"] = command_line();
   r.notes = {{"out", c.out}, {"device", c.model.device}, {"precision", c.model.precision}};
@@ -402,7 +403,7 @@ int sample(SampleCommand command) {
   make_draws(run, command);
   if (!leads()) return ok;
   const SampleResult result = summarise_draws(run, command);
-  command.json ? show_json(report_json(result), {{"mean", result.mean}}) : print_report(result);
+  command.json ? show_report_json(result) : print_report(result);
   tell_how_to_continue(result, run.request().checkpoint);
   if (!result.complete && signal_seen()) return 128 + signal_seen();
   return status_of(result.warnings, command.strict);

@@ -80,11 +80,13 @@ struct Share {
   }
 };
 
-void add_means(const Domain& domain, std::size_t number, int first, int last, double weight,
-               std::vector<double>& means) {
+void add_weight(const Domain& domain, std::size_t number, int first, int last, double weight,
+                ExactAnswer& sums) {
   std::vector<Symbol> x(at(domain.dim()));
   write_state(domain, number, first, last, x.data());
-  for (int i = first; i < last; ++i) means[at(i)] += weight * domain.value(x[at(i)]);
+  for (int i = first; i < last; ++i) sums.means[at(i)] += weight * domain.value(x[at(i)]);
+  if (sums.classes.empty()) return;
+  for (int i = first; i < last; ++i) sums.classes[at(domain.score_begin(i)) + x[at(i)]] += weight;
 }
 
 }  // namespace
@@ -104,18 +106,20 @@ ExactAnswer exact_answer(const Target& target, int threads) {
   double reference = -INFINITY, total = 0;
   for (const auto& s : shares) reference = std::max(reference, s->reference);
   ExactAnswer answer{0, std::vector<double>(at(domain.dim()))};
+  if (domain.kind() == Domain::Kind::categorical) answer.classes.resize(at(domain.score_size()));
   for (const auto& s : shares) {
     if (s->head_weight.empty()) continue;
     s->move_reference(reference);
     for (const auto& [head, weight] : s->head_weight) {
       total += weight;
-      add_means(domain, head, 0, split.first_tail, weight, answer.means);
+      add_weight(domain, head, 0, split.first_tail, weight, answer);
     }
     for (std::size_t t = 0; t < split.tails; ++t) {
-      add_means(domain, t, split.first_tail, domain.dim(), s->tail_weight[t], answer.means);
+      add_weight(domain, t, split.first_tail, domain.dim(), s->tail_weight[t], answer);
     }
   }
   for (double& m : answer.means) m /= total;
+  for (double& p : answer.classes) p /= total;
   answer.log_z = reference + std::log(total);
   return answer;
 }

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,15 +106,82 @@ Columns next_columns(std::vector<NumberedColumn>& all, std::size_t most_bytes) {
   return next;
 }
 
-CoordinateSummary summary_of(const PassingColumn& column, const Draws& draws) {
+// How the classes of a run are summarised.
+struct Classes {
+  const DrawsInfo& info;
+  int most;  // listed of a coordinate; 0: the levels are ordered
+
+  explicit Classes(const Draws& draws)
+      : info(draws.info()), most(has_classes(info) ? most_classes(info, draws.dim()) : 0) {}
+  int of(int column) const {
+    if (most == 0) return 0;
+    return info.classes[info.classes.size() == 1 ? 0 : static_cast<std::size_t>(column)];
+  }
+  // Indicators whose sizes a column is asked for. Two levels are their own indicators.
+  std::size_t asked(int column) const {
+    return of(column) > 2 ? static_cast<std::size_t>(most) : 0;
+  }
+  // Throws DataError when a column has draws beyond its classes.
+  void check(int column, const LevelCounts& counts) const {
+    if (most == 0) return;
+    const std::vector<std::size_t> all = counts.of_all();
+    for (auto k = static_cast<std::size_t>(of(column)); k < all.size(); ++k) {
+      if (all[k] == 0) continue;
+      throw DataError("coordinate " + std::to_string(column) + " has draws at level " +
+                      std::to_string(k) + ", but only " + std::to_string(of(column)) + " classes");
+    }
+  }
+};
+
+// The classes whose sizes were asked for and, where there is room, those that never occur.
+std::vector<ClassSummary> class_summaries(const PassingColumn& column, int levels, int most) {
+  const std::vector<std::size_t> counts = column.counts().of_all();
+  const auto all =
+      static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  std::vector<ClassSummary> list;
+  for (const PassingColumn::Class& c : column.classes()) {
+    const double p = static_cast<double>(counts[c.level]) / all;
+    const double sd = std::sqrt(p * (1 - p) * all / (all - 1));
+    list.push_back({static_cast<int>(c.level), p, sd / std::sqrt(c.ess), c.ess, c.rhat});
+  }
+  for (int k = 0; levels <= most && k < levels; ++k) {
+    const auto level = static_cast<std::size_t>(k);
+    if (level >= counts.size() || counts[level] == 0) list.push_back({k, 0, NAN, NAN, NAN});
+  }
+  std::ranges::sort(list, {}, &ClassSummary::level);
+  return list;
+}
+
+// In place of what ranks and means of indices say.
+void use_classes(std::vector<ClassSummary> classes, CoordinateSummary& s) {
+  std::vector<double> ess, rhat;
+  for (const ClassSummary& c : classes) ess.push_back(c.ess), rhat.push_back(c.rhat);
+  s.mcse = s.ess_tail = NAN;
+  s.ess_bulk = least(std::move(ess));
+  s.rhat = largest(std::move(rhat));
+  s.classes = std::move(classes);
+}
+
+CoordinateSummary summary_of(const PassingColumn& column, int number, const Classes& classes,
+                             const Draws& draws) {
+  classes.check(number, column.counts());
   CoordinateSummary s;
   const LevelMoments moments = level_moments(column.counts());
   s.mean = draws.info().first_value + draws.info().spacing * moments.mean;
   s.sd = std::abs(draws.info().spacing) * moments.sd;
+  if (classes.asked(number) > 0) {
+    use_classes(class_summaries(column, classes.of(number), classes.most), s);
+    return s;
+  }
   s.rhat = draws.draws() < 4 ? NAN : rhat(column.counts());
   s.ess_bulk = column.ess_bulk();
   s.ess_tail = column.ess_tail();
   s.mcse = s.sd / std::sqrt(column.ess_mean());
+  if (classes.most > 0) {
+    const double mcse = moments.sd / std::sqrt(column.ess_mean());
+    s.classes = {{0, 1 - moments.mean, mcse, s.ess_bulk, s.rhat},
+                 {1, moments.mean, mcse, s.ess_bulk, s.rhat}};
+  }
   return s;
 }
 
@@ -152,11 +220,12 @@ std::size_t levels_of(const Draws& draws) {
 }
 
 // How many columns have room for what they keep between passes.
-int columns_at_once(const Draws& draws, std::size_t levels) {
-  constexpr std::size_t kOther = std::size_t{4} << 10;
+int columns_at_once(const Draws& draws, std::size_t levels, int most_classes) {
+  constexpr std::size_t kOther = std::size_t{4} << 10, kOfClass = std::size_t{1} << 10;
   // Counts of the half chains and of the middle draws, and the functions whose sizes are asked for.
-  const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 5;
-  const std::size_t bytes = kOther + tables * levels * sizeof(double);
+  const auto classes = static_cast<std::size_t>(most_classes);
+  const std::size_t tables = 2 * static_cast<std::size_t>(draws.chains()) + 5 + classes;
+  const std::size_t bytes = kOther + kOfClass * classes + tables * levels * sizeof(double);
   return static_cast<int>(
       std::clamp<std::size_t>(pass_bytes(draws) / bytes, 1, static_cast<std::size_t>(draws.dim())));
 }
@@ -178,6 +247,17 @@ std::vector<double> without_nan(std::vector<double> values) {
 
 }  // namespace
 
+bool has_classes(const DrawsInfo& info) {
+  return !info.classes.empty() && std::ranges::max(info.classes) > 2;
+}
+
+int most_classes(const DrawsInfo& info, int dim) {
+  constexpr int kMostListed = 64, kFew = 10;
+  constexpr int kKept = 1 << 22;  // classes of all coordinates: some 160 MB
+  const int most = info.levels > kMostListed ? kFew : info.levels;
+  return std::clamp(kKept / std::max(1, dim), 1, std::max(1, most));
+}
+
 std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int threads) {
   constexpr int kMostChains = INT_MAX / 2;  // half chains are counted
   if (draws.chains() > kMostChains) {
@@ -188,16 +268,17 @@ std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int thr
     return std::vector(all.size(), CoordinateSummary{NAN, NAN, NAN, NAN, NAN, NAN});
   ThreadPool pool(threads);
   const std::size_t levels = levels_of(draws);
-  const int at_once = columns_at_once(draws, levels);
+  const Classes classes(draws);
+  const int at_once = columns_at_once(draws, levels, classes.most);
   for (int first = 0; first < draws.dim(); first += at_once) {
     std::vector<NumberedColumn> group;
     for (int c = first; c < std::min(draws.dim(), first + at_once); ++c) {
-      group.push_back({c, PassingColumn(draws.chains(), draws.draws(), levels, tails)});
+      group.push_back({c, PassingColumn(draws.chains(), draws.draws(), levels, tails, classes.asked(c))});
     }
     pass_until_closed(draws, group, pool);
     answer_slow(draws, group, pool);
     for (const auto& [number, column] : group) {
-      all[static_cast<std::size_t>(number)] = summary_of(column, draws);
+      all[static_cast<std::size_t>(number)] = summary_of(column, number, classes, draws);
     }
   }
   return all;

@@ -32,6 +32,11 @@ Warnings tempering_warnings(const TemperingReport& report);
 // Nothing where the draws are tempered or too few, or where the target cannot be annealed.
 std::optional<ModeProbe> probe_modes(const SampleRequest& request, const SampleResult& result);
 
+// The largest distance of a class probability of watched coordinate k from the exact one, in
+// standard errors; less where these come from fewer than `enough` effective draws. The result has
+// an exact answer and classes.
+double worst_class_error(const SampleResult& result, std::size_t k, double enough);
+
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;
 

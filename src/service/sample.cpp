@@ -31,12 +31,27 @@ std::vector<int> spread_coordinates(int dim, int count) {
   return list;
 }
 
+// DrawsInfo::classes of some coordinates; empty: of all.
+std::vector<int> classes_of(const Domain& domain, std::vector<int> coordinates) {
+  if (domain.kind() == Domain::Kind::ordered) return {};
+  if (domain.uniform_levels() > 0) return {domain.uniform_levels()};
+  if (coordinates.empty()) coordinates = spread_coordinates(domain.dim(), domain.dim());
+  for (int& c : coordinates) c = domain.levels(c);
+  return coordinates;
+}
+
 // Some columns of draws that hold more.
 class SomeColumns final : public Draws {
  public:
   SomeColumns(const Draws& all, std::vector<int> columns)
-      : all_(all), columns_(std::move(columns)) {}
-  const DrawsInfo& info() const override { return all_.info(); }
+      : all_(all), columns_(std::move(columns)), info_(all.info()) {
+    if (info_.classes.size() < 2) return;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      info_.classes[c] = all.info().classes[static_cast<std::size_t>(columns_[c])];
+    }
+    info_.classes.resize(columns_.size());
+  }
+  const DrawsInfo& info() const override { return info_; }
   int chains() const override { return all_.chains(); }
   std::size_t draws() const override { return all_.draws(); }
   int dim() const override { return static_cast<int>(columns_.size()); }
@@ -57,6 +72,7 @@ class SomeColumns final : public Draws {
  private:
   const Draws& all_;
   std::vector<int> columns_;
+  DrawsInfo info_;
 };
 
 // Never onto another file: copy_file follows no link at `to`, and replaces no file.
@@ -241,6 +257,7 @@ DrawsInfo SampleRun::draws_info() const {
   info.levels = domain.max_levels();
   info.first_value = domain.first_value();
   info.spacing = domain.spacing();
+  info.classes = classes_of(domain, kept_);
   info.exact = run_->chosen().exact();
   info.first_chain = request_.plan.first_chain;
   info.chains_of_run = request_.chains_of_run;
@@ -415,7 +432,10 @@ SampleResult SampleRun::result() {
     add_moment_summaries(r);
   }
   if (!r.random_sampler) {  // particles, not draws
-    for (CoordinateSummary& s : r.summaries) s = {s.mean, s.sd, NAN, NAN, NAN, NAN};
+    for (CoordinateSummary& s : r.summaries) {
+      s.mcse = s.ess_bulk = s.ess_tail = s.rhat = NAN;
+      for (ClassSummary& c : s.classes) c.mcse = c.ess = c.rhat = NAN;
+    }
   }
   if (r.draws && r.draws_made > 0) {
     r.observables = observe(*r.draws, request_.target->domain());

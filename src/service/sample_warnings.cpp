@@ -26,6 +26,10 @@ double worst_error(const SampleResult& r) {
   const double all = static_cast<double>(r.draws_made) * r.plan.chains;
   for (std::size_t k = 0; k < r.summaries.size(); ++k) {
     const CoordinateSummary& s = r.summaries[k];
+    if (!s.classes.empty()) {
+      worst = std::max(worst, worst_class_error(r, k, kEnoughDraws));
+      continue;
+    }
     const double error = std::abs(s.mean - r.exact->means[static_cast<std::size_t>(r.watched[k])]);
     // A coordinate that never moved has no standard error: that of a rare event stands in for it.
     const double mcse = s.sd > 0 ? s.mcse : std::sqrt(std::max(error, 1 / all) / all);
@@ -54,10 +58,12 @@ bool alternates(const SampleResult& r) {
 void add_wrong_means(Warnings& list, const SampleResult& r) {
   const double worst = worst_error(r);
   if (worst <= kFarAway) return;
-  list.push_back({"exact", fmt::format("the means are up to {} standard errors away from the exact "
-                                       "answer: the chains have missed a part of the model, which "
-                                       "ESS and R-hat cannot show. Do not use these draws.",
-                                       rounded(worst))});
+  list.push_back(
+      {"exact", fmt::format("the {} are up to {} standard errors away from the exact answer: the "
+                            "chains have missed a part of the model, which ESS and R-hat cannot "
+                            "show. Do not use these draws.",
+                            r.summaries[0].classes.empty() ? "means" : "class probabilities",
+                            rounded(worst))});
 }
 
 void add_standing_chains(Warnings& list, const SampleResult& r) {

@@ -18,6 +18,21 @@ class LevelDraws final : public Draws {
     info_.spacing = 2;
   }
 
+  // The same draws of levels without an order.
+  LevelDraws& unordered(std::vector<int> classes) {
+    info_.classes = std::move(classes);
+    return *this;
+  }
+
+  // The indicator of a level of column c.
+  Chains indicator(int c, int level) const {
+    Series series = columns_[static_cast<std::size_t>(c)];
+    for (auto& chain : series) {
+      for (double& x : chain) x = x == level ? 1 : 0;
+    }
+    return chains_of(series);
+  }
+
   // Column c in values, for the diagnostics of plain chains.
   Chains values(int c) const {
     Series series = columns_[static_cast<std::size_t>(c)];

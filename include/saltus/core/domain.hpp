@@ -34,6 +34,8 @@ class Domain {
   int uniform_levels() const { return uniform_levels_; }
   // Every coordinate is ordered and has two levels: the fast path.
   bool two_level() const { return kind_ == Kind::ordered && uniform_levels_ == 2; }
+  // Some coordinate has more than two levels without an order: means of indices say nothing.
+  bool unordered() const { return kind_ == Kind::categorical && max_levels_ > 2; }
   // Conceptually infinite: a proposal over all levels makes no sense.
   bool unbounded() const { return unbounded_; }
 

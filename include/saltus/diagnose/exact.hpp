@@ -12,6 +12,9 @@ namespace saltus {
 struct ExactAnswer {
   double log_z = 0;           // of exp(logp)
   std::vector<double> means;  // of every coordinate's value
+  // Of unordered levels: the probability of level k of coordinate i is the entry
+  // Domain::score_begin(i) + k. Empty where levels are ordered.
+  std::vector<double> classes = {};
 };
 
 // Evaluates logp of all states, up to some ten million of them. The domain must be bounded; the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,10 +16,24 @@ namespace {
 
 constexpr std::size_t kFirstLags = 64;
 
+// The most frequent levels, by level. Equal counts: the lower level.
+std::vector<std::size_t> most_frequent(std::span<const std::size_t> counts, std::size_t most) {
+  std::vector<std::size_t> levels;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] > 0) levels.push_back(k);
+  }
+  if (levels.size() <= most) return levels;
+  std::ranges::stable_sort(levels, std::greater<>(), [&](std::size_t k) { return counts[k]; });
+  levels.resize(most);
+  std::ranges::sort(levels);
+  return levels;
+}
+
 }  // namespace
 
-PassingColumn::PassingColumn(int chains, std::size_t draws, std::size_t levels, bool tails)
-    : length_(draws / 2), tails_(tails), counts_(2 * chains, levels) {
+PassingColumn::PassingColumn(int chains, std::size_t draws, std::size_t levels, bool tails,
+                             std::size_t classes)
+    : length_(draws / 2), tails_(tails), most_classes_(classes), counts_(2 * chains, levels) {
   // With two levels the question is known before they are counted, which saves a pass.
   if (levels == 2 && length_ > 1) ask_indicator(0);
 }
@@ -51,7 +66,7 @@ void PassingColumn::end_pass() {
   for (Question& q : questions_) {
     if (q.open()) settle(q);
   }
-  if (!counted_ && length_ > 1) ask();
+  if (!counted_) ask();
   counted_ = true;
 }
 
@@ -73,15 +88,21 @@ void PassingColumn::answer_slow(const Chains& levels) {
 }
 
 std::size_t PassingColumn::bytes_of_pass() const {
-  constexpr std::size_t kBuffers = std::size_t{12} << 10;
+  constexpr std::size_t kBuffers = std::size_t{12} << 10, kBuffersOfBits = std::size_t{4} << 10;
   std::size_t bytes = 0;
   for (const Question& q : questions_) {
-    if (q.open()) bytes += kBuffers + 3 * sizeof(double) * q.next_lags();
+    if (!q.open()) continue;
+    bytes += (q.level ? kBuffersOfBits : kBuffers) + 3 * sizeof(double) * q.next_lags();
   }
   return bytes;
 }
 
 void PassingColumn::ask() {
+  if (most_classes_ > 0) return ask_of_classes();
+  if (length_ > 1) ask_of_levels();
+}
+
+void PassingColumn::ask_of_levels() {
   const CountedValues halves = counted_levels(counts_.of_halves());
   // Of two levels, ranks and values differ by a shift and a factor alone.
   if (halves.values.size() == 2) {
@@ -101,10 +122,24 @@ void PassingColumn::ask() {
   high_ = ask_indicator(static_cast<Symbol>(all.order_statistic(19 * last / 20)));
 }
 
+void PassingColumn::ask_of_classes() {
+  const CountedValues halves = counted_levels(counts_.of_halves());
+  for (const std::size_t level : most_frequent(counts_.of_all(), most_classes_)) {
+    classes_.push_back({level, std::nullopt});
+    if (length_ < 2 || halves.values.size() < 2) continue;
+    // A level that is only in the middle of a chain is in no half.
+    if (!std::ranges::binary_search(halves.values, static_cast<double>(level))) continue;
+    // Of two levels, one is 1 where the other is 0.
+    classes_.back().question = halves.values.size() == 2
+                                   ? ask_indicator(static_cast<Symbol>(halves.values[0]))
+                                   : ask_class(static_cast<Symbol>(level));
+  }
+}
+
 std::size_t PassingColumn::ask_function(std::vector<double> value) {
   std::vector<double> means = half_moments(counts_, value).means;
   auto sums = std::make_unique<PassingScoreSums>(length_, value, std::move(means));
-  questions_.push_back({std::nullopt, std::move(value), std::move(sums)});
+  questions_.push_back({std::nullopt, std::nullopt, std::move(value), std::move(sums)});
   return questions_.size() - 1;
 }
 
@@ -115,12 +150,32 @@ std::size_t PassingColumn::ask_indicator(Symbol threshold) {
   std::vector<double> value(counts_.levels());
   std::fill_n(value.begin(), std::size_t{threshold} + 1, 1.0);
   auto sums = std::make_unique<PassingBitSums>(length_, threshold);
-  questions_.push_back({threshold, std::move(value), std::move(sums)});
+  questions_.push_back({threshold, std::nullopt, std::move(value), std::move(sums)});
+  return questions_.size() - 1;
+}
+
+std::size_t PassingColumn::ask_class(Symbol level) {
+  std::vector<double> value(counts_.levels());
+  value[level] = 1;
+  questions_.push_back(
+      {std::nullopt, level, std::move(value), PassingBitSums::of_class(length_, level)});
   return questions_.size() - 1;
 }
 
 double PassingColumn::answer(std::optional<std::size_t> question) const {
   return question ? *questions_[*question].ess : kNaN;
+}
+
+std::vector<PassingColumn::Class> PassingColumn::classes() const {
+  std::vector<Class> list;
+  for (const AskedClass& c : classes_) {
+    list.push_back({c.level, answer(c.question), kNaN});
+    if (!c.question) continue;
+    const Question& q = questions_[*c.question];
+    // Ranks of two values are a shift and a factor away from the values; folding adds nothing.
+    list.back().rhat = plain_rhat(half_moments(counts_, q.value), length_);
+  }
+  return list;
 }
 
 double PassingColumn::ess_tail() const {

@@ -16,7 +16,10 @@ namespace saltus {
 
 class PassingColumn {
  public:
-  PassingColumn(int chains, std::size_t draws, std::size_t levels, bool tails);
+  // classes > 0: the levels have no order, and in place of bulk, mean and tail it is the indicators
+  // of the most frequent levels, so many at most, whose sizes are asked for.
+  PassingColumn(int chains, std::size_t draws, std::size_t levels, bool tails,
+                std::size_t classes = 0);
 
   // A pass shows all half chains, one after the other, each in order and with `last` at its end.
   // The first pass counts; there are more as long as the column is open.
@@ -40,10 +43,19 @@ class PassingColumn {
   double ess_mean() const { return answer(mean_); }
   double ess_tail() const;
 
+  // A level that occurs, as a class: what ess_mean and rhat find in its indicator.
+  struct Class {
+    std::size_t level;
+    double ess, rhat;
+  };
+  // By level.
+  std::vector<Class> classes() const;
+
  private:
   // The effective sample size of a function of the draws.
   struct Question {
     std::optional<Symbol> threshold;       // of an indicator x <= threshold
+    std::optional<Symbol> level;           // of a class x == level
     std::vector<double> value;             // by level
     std::unique_ptr<PassingLagSums> sums;  // none when no further pass is needed
     std::optional<double> ess = {};
@@ -55,15 +67,24 @@ class PassingColumn {
 
   void settle(Question& q);
   void ask();
+  void ask_of_levels();
+  void ask_of_classes();
   std::size_t ask_function(std::vector<double> value);  // by level
   std::size_t ask_indicator(Symbol threshold);
+  std::size_t ask_class(Symbol level);
   double answer(std::optional<std::size_t> question) const;
 
   std::size_t length_;  // of a half chain
   bool tails_, counted_ = false;
+  std::size_t most_classes_;
   LevelCounts counts_;
   std::vector<Question> questions_;
   std::optional<std::size_t> bulk_, mean_, low_, high_;  // which question each size is
+  struct AskedClass {
+    std::size_t level;
+    std::optional<std::size_t> question;
+  };
+  std::vector<AskedClass> classes_;
 };
 
 }  // namespace saltus

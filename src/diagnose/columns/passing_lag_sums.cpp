@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t kNewEntries = 1024;  // between two rounds of products
 constexpr std::size_t kNewWords = 256;     // between two rounds of products
 
-// Bit j is x[j] <= threshold.
-std::uint64_t packed(const Symbol* x, Symbol threshold) {
+// Bit j is holds(x[j]).
+template <class Holds>
+std::uint64_t packed(const Symbol* x, Holds holds) {
   std::array<std::uint8_t, 64> bit;
-  for (std::size_t j = 0; j < 64; ++j) bit[j] = x[j] <= threshold;
+  for (std::size_t j = 0; j < 64; ++j) bit[j] = holds(x[j]);
   std::uint64_t word = 0;
   for (std::size_t byte = 0; byte < 64; byte += 8) {
     std::uint64_t eight = 0;
@@ -74,13 +75,26 @@ void PassingBitSums::reserve() {
   common_.assign(end() - first(), 0);
 }
 
+std::unique_ptr<PassingBitSums> PassingBitSums::of_class(std::size_t length, Symbol level) {
+  auto sums = std::make_unique<PassingBitSums>(length, level);
+  sums->of_class_ = true;
+  return sums;
+}
+
 void PassingBitSums::add(std::span<const Symbol> x) {
+  const Symbol level = threshold_;
+  if (of_class_) return add_bits(x, [level](Symbol s) { return s == level; });
+  add_bits(x, [level](Symbol s) { return s <= level; });
+}
+
+template <class Holds>
+void PassingBitSums::add_bits(std::span<const Symbol> x, Holds holds) {
   for (std::size_t t = 0; t < x.size();) {
     if (bits_ == 0 && t + 64 <= x.size()) {
-      add_word(packed(&x[t], threshold_));
+      add_word(packed(&x[t], holds));
       t += 64;
     } else {
-      add_bit(x[t++] <= threshold_);
+      add_bit(holds(x[t++]));
     }
   }
 }

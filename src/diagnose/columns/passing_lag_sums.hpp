@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -64,12 +65,14 @@ class PassingScoreSums final : public PassingLagSums {
   std::vector<double> buffer_;  // entries that wait for later factors, then new ones
 };
 
-// Of the indicator x <= threshold, centred in each sequence. For a quantity with two values that is
-// all there is: correlations do not depend on which two numbers they are.
+// Of the indicator x <= threshold, or of the class x == level, centred in each sequence. For a
+// quantity with two values that is all there is: correlations do not depend on which two numbers
+// they are.
 class PassingBitSums final : public PassingLagSums {
  public:
   PassingBitSums(std::size_t length, Symbol threshold)
       : PassingLagSums(length), threshold_(threshold) {}
+  static std::unique_ptr<PassingBitSums> of_class(std::size_t length, Symbol level);
   void add(std::span<const Symbol> x) override;
   void end_sequence() override;
   std::size_t most_lags() const override { return 2048; }
@@ -77,6 +80,8 @@ class PassingBitSums final : public PassingLagSums {
  private:
   void reserve() override;
   void release() override { words_ = head_ = common_ = {}; }
+  template <class Holds>
+  void add_bits(std::span<const Symbol> x, Holds holds);
   void add_bit(bool bit);
   void add_word(std::uint64_t word);
   void multiply(std::size_t starts);
@@ -86,6 +91,7 @@ class PassingBitSums final : public PassingLagSums {
   std::size_t reach() const { return (end() + 63) / 64 + 1; }
 
   Symbol threshold_;
+  bool of_class_ = false;   // x == threshold_ in place of x <= threshold_
   std::uint64_t word_ = 0;  // the next word; `bits_` of its bits are filled
   unsigned bits_ = 0;
   std::uint64_t ones_ = 0;             // in the sequence

@@ -19,7 +19,8 @@ ArrayDraws::ArrayDraws(DrawsInfo info, NpyArray x, std::optional<NpyArray> logp,
   if (logp_) check_shape(*logp_);
   if (acceptance_) check_shape(*acceptance_);
   info_.shape.assign(1, dim_);
-  info_.levels = count_levels();
+  const int declared = info_.classes.empty() ? 0 : std::ranges::max(info_.classes);
+  info_.levels = std::max(declared, count_levels());
 }
 
 void ArrayDraws::take_shape() {

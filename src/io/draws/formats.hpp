@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -30,6 +31,18 @@ std::unique_ptr<Draws> open_csv_draws(const std::filesystem::path& path);
 void write_netcdf_draws(const std::filesystem::path& path, const std::string& name,
                         const Draws& draws);
 std::unique_ptr<Draws> open_netcdf_draws(const std::filesystem::path& path);
+
+// DrawsInfo::classes from the numbers of a file; false where they cannot be that.
+inline bool take_classes(std::span<const double> numbers, int dim, DrawsInfo& info) {
+  constexpr double kMost = 65536;  // what a Symbol can hold
+  if (numbers.size() != 1 && numbers.size() != static_cast<std::size_t>(dim)) return false;
+  for (const double n : numbers) {
+    if (!(n >= 1 && n <= kMost && n == std::floor(n))) return false;
+    info.classes.push_back(static_cast<int>(n));
+  }
+  info.levels = std::max(info.levels, std::ranges::max(info.classes));
+  return true;
+}
 
 // The draws whose states make up one block.
 inline int block_rows(const Draws& draws) {

@@ -68,6 +68,10 @@ void put_info(const File& file, int group, const DrawsInfo& info) {
   put_number(file, group, "levels", info.levels, NC_INT);
   put_number(file, group, "first_value", info.first_value, NC_DOUBLE);
   put_number(file, group, "spacing", info.spacing, NC_DOUBLE);
+  if (!info.classes.empty()) {
+    file.check(nc_put_att_int(group, NC_GLOBAL, "classes", NC_INT, info.classes.size(),
+                              info.classes.data()));
+  }
   put_number(file, group, "exact", info.exact ? 1 : 0, NC_INT);
 }
 

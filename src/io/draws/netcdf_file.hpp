@@ -115,6 +115,7 @@ inline bool is_own_attribute(std::string_view name) {
                     "levels",
                     "first_value",
                     "spacing",
+                    "classes",
                     "exact",
                     "first_chain",
                     "chains_of_run"};

@@ -95,6 +95,18 @@ std::optional<double> number_attribute(int group, const char* name) {
   return number;
 }
 
+std::vector<double> numbers_attribute(const File& file, int group, const char* name) {
+  std::size_t length = 0;
+  nc_type type = NC_NAT;
+  if (nc_inq_att(group, NC_GLOBAL, name, &type, &length) != NC_NOERR || type == NC_CHAR ||
+      type == NC_STRING) {
+    return {};
+  }
+  std::vector<double> numbers(length);
+  file.check(nc_get_att_double(group, NC_GLOBAL, name, numbers.data()));
+  return numbers;
+}
+
 // Other programs write text as an array of characters or as a string.
 std::optional<std::string> text_attribute(const File& file, int group, const char* name) {
   nc_type type = NC_NAT;
@@ -209,6 +221,10 @@ class NetcdfDraws final : public Draws {
     info_.levels = static_cast<int>(*levels);
     info_.first_value = *first;
     info_.spacing = *spacing;
+    const std::vector<double> classes = numbers_attribute(file_, x_.group, "classes");
+    if (!classes.empty() && !take_classes(classes, dim_, info_)) {
+      refuse(file_, "its attribute 'classes' is no list of level counts, one or one per coordinate");
+    }
   }
 
   void find_values() {

@@ -1,10 +1,11 @@
 // Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
-// part of a run also part, its first chain and the number of the run's chains; of a tempered run
-// tempering, JSON as bytes.
+// part of a run also part, its first chain and the number of the run's chains; of unordered levels
+// classes, how many each coordinate has; of a tempered run tempering, JSON as bytes.
 #include <fmt/format.h>
 
 #include <array>
 #include <cassert>
+#include <climits>
 #include <cmath>
 
 #include "io/bytes/npy.hpp"
@@ -63,6 +64,10 @@ void write_constants(ZipWriter& zip, const DrawsInfo& info) {
                                         static_cast<double>(info.chains_of_run)};
     add_npy(zip, "part", NpyType::f8, {2}, std::as_bytes(std::span(part)));
   }
+  if (!info.classes.empty()) {
+    const std::vector<double> classes(info.classes.begin(), info.classes.end());
+    add_npy(zip, "classes", NpyType::f8, {classes.size()}, std::as_bytes(std::span(classes)));
+  }
   if (const auto found = info.attributes.find("tempering"); found != info.attributes.end()) {
     const std::string& text = found->second;
     add_npy(zip, "tempering", NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
@@ -83,6 +88,15 @@ std::vector<double> small_array(const NpyArray& array, std::size_t count) {
   }
   array.read(0, std::span(numbers));
   return numbers;
+}
+
+// One number, or one for each coordinate of x.
+void read_classes(const NpyArray& classes, const NpyArray& x, DrawsInfo& info) {
+  const std::uint64_t dim = x.shape.empty() ? 0 : x.shape.back();
+  const bool fits = classes.count() == 1 || (classes.count() == dim && dim <= INT_MAX);
+  if (!fits || !take_classes(small_array(classes, classes.count()), static_cast<int>(dim), info)) {
+    classes.refuse("is no list of level counts, one or one per coordinate");
+  }
 }
 
 // The text whose bytes are the array's numbers.
@@ -132,6 +146,7 @@ std::unique_ptr<Draws> open_npz_draws(const std::filesystem::path& path) {
     info.first_chain = static_cast<std::int64_t>(numbers[0]);
     info.chains_of_run = static_cast<std::int64_t>(numbers[1]);
   }
+  if (const auto classes = find_array(zip, "classes")) read_classes(*classes, *x, info);
   if (const auto tempering = find_array(zip, "tempering")) {
     info.attributes["tempering"] = text_of(*tempering);
   }
