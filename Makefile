@@ -1,7 +1,7 @@
 # make            build the program, build/release/saltus, and its parts for networks and GPUs
-# make demo       install what is missing, build what the demo needs, and sample the paper's 5 x 5 Ising
-#                 model; the parts for networks and text (libtorch) and for GPUs (CUDA) are left for make
-# make test       install what is missing, build, and run every test
+# make demo       build what the demo needs, and sample the paper's 5 x 5 Ising model; the
+#                 parts for networks and text (libtorch) and for GPUs (CUDA) are left for make
+# make test       build, and run every test
 # make test-minimal  the same in a build without libtorch, netCDF, BLAS, PNG and pages
 # make bench      speed, as a table
 # make bench-peers  the same samplers in plain PyTorch, timed beside ours
@@ -12,6 +12,9 @@
 # make coverage   line coverage of the tests
 # make format lint clean
 # make check-format lint-changed   what .ci/run asks of formatting and of changed files
+#
+# Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
+# else is shown the command. CI=true makes errors of the compiler's warnings.
 
 .PHONY: all demo test test-minimal bench bench-peers bench-auto sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
