@@ -52,7 +52,7 @@ package: all
 
 site:
 	@scripts/setup.sh site
-	@/usr/bin/python3 scripts/site/make_site.py build/site
+	@/usr/bin/python3 scripts/site/make_site.py build/site $(addprefix --program ,$(wildcard build/release/saltus))
 
 test:
 	@scripts/setup.sh test
