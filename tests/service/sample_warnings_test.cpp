@@ -49,7 +49,7 @@ TEST(SampleWarnings, RhatIsJudgedBesideWhatChanceMakes) {
 // Chains of one law, each draw with correlation 0.9 to the one before it, are hardly ever warned
 // of, although the largest R-hat of so many coordinates is mostly above 1.01.
 TEST(SampleWarnings, ChainsOfOneLawAreNotWarnedOf) {
-  constexpr int kRuns = 20, kCoordinates = 100, kDraws = 5000;
+  constexpr int kRuns = 8, kCoordinates = 50, kDraws = 4000;
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   const RowBuffer<double> x(kChains, kDraws);
