@@ -211,8 +211,9 @@ class SampleOptions {
                      "With mpirun: each process writes the draws of its chains to a file of its "
                      "own, for 'saltus merge'");
     add_default(command, "--init", c.init,
-                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file with "
-                "one row per chain");
+                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file: of "
+                "states, one row per chain, or of another run's draws")
+        ->type_name("NAME|FILE");
     add_strict(command, c.strict);
     command.add_flag("!--no-probe", r.probe, "Do not look for modes that the chains have missed");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
