@@ -51,8 +51,8 @@ endif()
 if(SALTUS_PNG)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libpng-dev")
 endif()
-if(SALTUS_BLAS)  # loaded at run time, so that no dependency shows it
-  set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libopenblas0-pthread)
+if(SALTUS_BLAS)  # loaded at run time, so that no library shows it; the built-in 5 x 5 model asks for it
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS libopenblas0-pthread)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libopenblas0-pthread)
 endif()
 foreach(part cuda torch mpi)

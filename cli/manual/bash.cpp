@@ -126,16 +126,12 @@ std::string cases_of(const ManualPage& page, const std::string& command) {
                     quoted(joined(words, " ")), other);
 }
 
-std::string without_program(const ManualPage& page) {
-  return joined({page.path.begin() + 1, page.path.end()}, " ");
-}
-
 }  // namespace
 
 std::string bash_completion(const ManualPage& program) {
   std::string commands, cases;
   for (const ManualPage* page : all_pages(program)) {
-    const std::string command = without_program(*page);
+    const std::string command = page->command();
     if (!command.empty()) commands += (commands.empty() ? "" : " | ") + quoted(command);
     cases += cases_of(*page, command);
   }

@@ -95,8 +95,7 @@ std::string fish_completion(const ManualPage& program) {
   std::string text = "# Completion of saltus in fish. 'saltus manual FOLDER' writes this file.\n";
   text += "set -g __saltus_commands";
   for (const ManualPage* page : all_pages(program)) {
-    const std::vector<std::string> words(page->path.begin() + 1, page->path.end());
-    if (!words.empty()) text += " " + fish_quoted(joined(words, " "));
+    if (!page->command().empty()) text += " " + fish_quoted(page->command());
   }
   text += "\n" + std::string(kFishHelpers) + "\nfunction __saltus_keys\n    switch $argv[1]\n";
   for (const SamplerEntry& sampler : sampler_entries()) {

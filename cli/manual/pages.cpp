@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
+#include "cli/help.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/sampler/registry.hpp"
 
 namespace saltus::cli {
 namespace {
-
-// CLI11 writes "cpu|cuda", ":{binary,spin}" and "FLOAT:NUMBER": the last is a check, not a name.
-std::string value_label(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t brace = type.find('{');
-  if (brace != std::string::npos) {
-    std::string words = type.substr(brace + 1, type.find('}') - brace - 1);
-    std::ranges::replace(words, ',', '|');
-    return words;
-  }
-  return type.substr(0, type.find(':'));
-}
 
 // "auto|N": the words among the alternatives. Capitals stand for values.
 std::vector<std::string> words_of(const std::string& label) {
@@ -51,8 +40,9 @@ ManualOption manual_option(const CLI::Option& option) {
   if (option.get_positional()) made.names = {option.get_name(true)};
   made.text = option.get_description();
   made.required = option.get_required();
+  made.topic = option.get_group();
   if (option.get_expected_max() != 0) {  // no flag
-    made.label = value_label(option);
+    made.label = readable_type(option.get_type_name());
     if (made.label.empty()) made.label = "VALUE";
     made.default_value = option.get_default_str();
     made.optional_value = option.get_expected_min() == 0;
@@ -87,6 +77,10 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 
 std::string ManualPage::name(const std::string& between) const {
   return joined(path, between);
+}
+
+std::string ManualPage::command() const {
+  return joined({path.begin() + 1, path.end()}, " ");
 }
 
 ManualPage read_pages(const CLI::App& program) {

@@ -14,7 +14,7 @@ enum class Values { none, anything, words, files, folders, models, samplers, set
 struct ManualOption {
   std::vector<std::string> names;  // "-h", "--help"; of an argument its name alone: "MODEL"
   std::string label;               // of the value: "FILE", "cpu|cuda"; empty for a flag
-  std::string text, default_value;
+  std::string text, default_value, topic;
   bool optional_value = false, repeatable = false, required = false;
   Values values = Values::none;
   std::vector<std::string> words;  // where values are words
@@ -29,6 +29,7 @@ struct ManualPage {
   std::vector<ManualPage> commands;
 
   std::string name(const std::string& between) const;  // of the path
+  std::string command() const;                         // the path without "saltus": "learn rbm"
 };
 
 ManualPage read_pages(const CLI::App& program);

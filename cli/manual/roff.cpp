@@ -1,7 +1,10 @@
 // Manual pages, in the macros of man(7).
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/manual/pages.hpp"
 #include "saltus/version.hpp"
 
@@ -80,10 +83,28 @@ std::string synopsis(const ManualPage& page) {
   return text + "\n";
 }
 
+// Options of one topic together, topics in the order in which they first occur; help comes last.
+std::vector<ManualOption> by_topic(std::vector<ManualOption> options) {
+  std::vector<std::string> topics;
+  for (const ManualOption& option : options) {
+    if (std::ranges::find(topics, option.topic) == topics.end()) topics.push_back(option.topic);
+  }
+  const auto place = [&](const ManualOption& option) {
+    const bool help = option.longest_name() == "--help";
+    return help ? topics.end() : std::ranges::find(topics, option.topic);
+  };
+  std::ranges::stable_sort(options, {}, place);
+  return options;
+}
+
 std::string section(const std::string& title, const std::vector<ManualOption>& options) {
   if (options.empty()) return "";
-  std::string text = ".SH " + title + "\n";
-  for (const ManualOption& option : options) text += option_text(option);
+  std::string text = ".SH " + title + "\n", topic = options.front().topic;
+  for (const ManualOption& option : options) {
+    if (option.topic != topic) text += ".SS " + plain(option.topic) + "\n";
+    topic = option.topic;
+    text += option_text(option);
+  }
   return text;
 }
 
@@ -94,6 +115,14 @@ std::string command_list(const ManualPage& page) {
     text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", plain(command.name("-")), plain(command.text));
   }
   return text;
+}
+
+std::string examples(const ManualPage& page) {
+  const auto lines = examples_of(page.path.size() == 1 ? page.path.front() : page.command());
+  if (lines.empty()) return "";
+  std::string text = ".SH EXAMPLES\n.nf\n";
+  for (const std::string& line : lines) text += plain(line) + "\n";
+  return text + ".fi\n";
 }
 
 std::string environment() {
@@ -140,9 +169,9 @@ std::string roff(const ManualPage& page) {
         "a model, \\fBsaltus sample\\fR draws from a 5 x 5 Ising model.\n";
   }
   text += command_list(page) + section("ARGUMENTS", page.arguments);
-  text += section("OPTIONS", page.options);
+  text += section("OPTIONS", by_topic(page.options));
   if (page.path.size() == 1) text += environment();
-  return text + exit_statuses() + see_also(page);
+  return text + examples(page) + exit_statuses() + see_also(page);
 }
 
 }  // namespace saltus::cli

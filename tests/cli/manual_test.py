@@ -30,12 +30,12 @@ class ManualTest(CliTest):
         text = self.good(*path, "--help").out
         yield path, text
         if "\nSubcommands:\n" in text:
-            for name in re.findall(r"(?m)^  (\w+) ", text.split("\nSubcommands:\n")[1]):
+            for name in re.findall(r"(?m)^  (\w+) ", text.split("\nSubcommands:\n")[1].split("\nExample")[0]):
                 yield from self.commands(*path, name)
 
     @staticmethod
     def options(text):
-        return re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+)", text)
+        return re.findall(r"(?m)^  (?:-\w )?(--[\w-]+)", text)
 
     def test_help_does_not_show_it(self):
         self.assertNotIn("manual", self.good("--help").out)
@@ -56,6 +56,11 @@ class ManualTest(CliTest):
                     self.assertRegex(in_fish, rf"(?m)-l {option[2:]} ")
                     count += 1
         self.assertGreater(count, 200)
+
+    def test_pages_have_the_examples_of_the_help(self):
+        page = self.text("man", "man1", "saltus-learn-rbm.1").replace("\\-", "-")
+        example = re.search(r"(?m)^  (saltus learn rbm .*)", self.good("learn", "rbm", "--help").out)[1]
+        self.assertIn(f"\n{example}\n", page)
 
     def test_manual_pages_have_no_fault(self):
         if not shutil.which("man") or not shutil.which("groff"):
