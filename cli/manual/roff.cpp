@@ -83,9 +83,9 @@ std::string synopsis(const ManualPage& page) {
   return text + "\n";
 }
 
-// Options of one topic together, topics in the order in which they first occur; help comes last.
+// Options of one topic together: the command's own first, help last.
 std::vector<ManualOption> by_topic(std::vector<ManualOption> options) {
-  std::vector<std::string> topics;
+  std::vector<std::string> topics{"Options"};
   for (const ManualOption& option : options) {
     if (std::ranges::find(topics, option.topic) == topics.end()) topics.push_back(option.topic);
   }
@@ -99,7 +99,8 @@ std::vector<ManualOption> by_topic(std::vector<ManualOption> options) {
 
 std::string section(const std::string& title, const std::vector<ManualOption>& options) {
   if (options.empty()) return "";
-  std::string text = ".SH " + title + "\n", topic = options.front().topic;
+  std::string text = ".SH " + title + "\n",
+              topic = "Options";  // the command's own, without a heading
   for (const ManualOption& option : options) {
     if (option.topic != topic) text += ".SS " + plain(option.topic) + "\n";
     topic = option.topic;
