@@ -40,5 +40,6 @@ void add_merge(CLI::App& program, int& status);
 void add_tune(CLI::App& program, int& status);
 void add_convert(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
+void add_manual(CLI::App& program, int& status);
 
 }  // namespace saltus::cli

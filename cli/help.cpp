@@ -45,20 +45,6 @@ std::string topic_of(const CLI::Option& option, bool tempers) {
   return kOwnTopic;
 }
 
-// "N" for INT, "a|b" for :{a,b}; what a check adds behind a colon is left out.
-std::string readable_type(const std::string& type) {
-  static const std::map<std::string, std::string> plain = {
-      {"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}, {"TEXT", "NAME"}};
-  const std::size_t colon = type.find(':');
-  const std::string name = type.substr(0, colon);
-  if (const auto found = plain.find(name); found != plain.end()) return found->second;
-  if (!name.empty() || colon == std::string::npos) return name;
-  std::string choices = type.substr(colon + 1);
-  std::erase_if(choices, [](char c) { return c == '{' || c == '}'; });
-  std::ranges::replace(choices, ',', '|');
-  return choices;
-}
-
 // Lines that begin in the column; `first` is what stands before it.
 std::string columns(const std::string& first, const std::string& text) {
   std::string out = "  " + first, line;
@@ -173,6 +159,19 @@ void arrange(CLI::App& command, const std::string& name) {
 std::vector<std::string> examples_of(const std::string& command) {
   const auto found = all_examples().find(command);
   return found == all_examples().end() ? std::vector<std::string>() : found->second;
+}
+
+std::string readable_type(const std::string& type) {
+  static const std::map<std::string, std::string> plain = {
+      {"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}, {"TEXT", "NAME"}};
+  const std::size_t colon = type.find(':');
+  const std::string name = type.substr(0, colon);
+  if (const auto found = plain.find(name); found != plain.end()) return found->second;
+  if (!name.empty() || colon == std::string::npos) return name;
+  std::string choices = type.substr(colon + 1);
+  std::erase_if(choices, [](char c) { return c == '{' || c == '}'; });
+  std::ranges::replace(choices, ',', '|');
+  return choices;
 }
 
 void arrange_help(CLI::App& program) {

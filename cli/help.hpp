@@ -15,4 +15,8 @@ void arrange_help(CLI::App& program);
 // one.
 std::vector<std::string> examples_of(const std::string& command);
 
+// CLI11's name of a type as people read it: "N" for INT, "a|b" for :{a,b}; what a check adds behind
+// a colon is left out.
+std::string readable_type(const std::string& type);
+
 }  // namespace saltus::cli
