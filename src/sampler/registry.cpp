@@ -114,8 +114,8 @@ const std::vector<SamplerEntry>& sampler_entries() {
 }
 
 Settings plain_settings(const SamplerEntry& entry, const Target& target) {
-  if (target.domain().unbounded() && knows(entry, "window")) return {{"window", "1"}};
-  return {};
+  const bool needed = target.domain().unbounded() && !entry.finds_window;
+  return needed && knows(entry, "window") ? Settings{{"window", "1"}} : Settings{};
 }
 
 std::vector<std::string> samplers_for(const Target& target) {

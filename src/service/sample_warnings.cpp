@@ -90,7 +90,9 @@ void add_disagreement(Warnings& list, const SampleResult& r) {
   std::vector<double> rhat;
   for (const CoordinateSummary& s : r.summaries) rhat.push_back(s.rhat);
   if (r.random_sampler) {
-    for (const ObservableSummary& s : r.observables) rhat.push_back(s.rhat);
+    for (const ObservableSummary& s : r.observables) {
+      if (!s.of_pairs) rhat.push_back(s.rhat);
+    }
   }
   const double worst = largest(rhat);
   if (!(worst > kMostRhat)) return;

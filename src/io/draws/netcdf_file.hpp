@@ -116,6 +116,7 @@ inline bool is_own_attribute(std::string_view name) {
                     "first_value",
                     "spacing",
                     "classes",
+                    "bonds",
                     "exact",
                     "first_chain",
                     "chains_of_run"};
