@@ -14,7 +14,7 @@
 #include "saltus/compare/race.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
-#include "saltus/sampler/settings.hpp"
+#include "saltus/sampler/no_window.hpp"
 #include "saltus/version.hpp"
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/no_window.hpp"
 
 namespace saltus {
 namespace {

@@ -14,7 +14,6 @@ struct SamplerEntry {
   std::string name, summary;
   std::vector<std::string> parameters;
   std::unique_ptr<Sampler> (*make)(const Target& target, const Settings& settings);
-  bool finds_window = false;  // by itself, where levels are unbounded
 };
 
 const std::vector<SamplerEntry>& sampler_entries();
@@ -23,7 +22,7 @@ const std::vector<SamplerEntry>& sampler_entries();
 std::vector<std::string> samplers_for(const Target& target);
 
 // The settings without which the sampler cannot be made for the target: a window where the levels
-// are unbounded, unless it finds one.
+// are unbounded.
 Settings plain_settings(const SamplerEntry& entry, const Target& target);
 
 // The sampler of that name, or the Sequence of several: "dmala+gwg". A setting of a sequence goes

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "saltus/core/domain.hpp"
-#include "saltus/core/error.hpp"
 
 namespace saltus {
 
@@ -22,11 +21,6 @@ int choice_setting(const Settings& settings, const std::string& key,
                    const std::vector<std::string>& choices);
 // Numbers separated by commas, blanks or line ends.
 std::vector<double> list_setting(const Settings& settings, const std::string& key);
-
-// The model's integers are unbounded, and nothing says how far one may move in a step.
-struct NoWindow : UsageError {
-  using UsageError::UsageError;
-};
 
 // Throws UsageError for a reach of moves on ordered levels that makes no sense on this domain. 0:
 // no window.

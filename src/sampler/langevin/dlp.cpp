@@ -7,6 +7,7 @@
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/sampler/no_window.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
@@ -344,14 +345,13 @@ std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings
 
 SamplerEntry dmala_entry() {
   return {"dmala", "discrete Langevin proposal with the Metropolis test: exact", kParameters,
-          [](const Target& t, const Settings& s) { return make_dlp(t, s, true); }, true};
+          [](const Target& t, const Settings& s) { return make_dlp(t, s, true); }};
 }
 
 SamplerEntry dula_entry() {
   return {"dula",
           "discrete Langevin proposal, unadjusted: faster, with a bias that grows with step_size",
-          kParameters, [](const Target& t, const Settings& s) { return make_dlp(t, s, false); },
-          true};
+          kParameters, [](const Target& t, const Settings& s) { return make_dlp(t, s, false); }};
 }
 
 }  // namespace saltus
