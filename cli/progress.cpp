@@ -73,8 +73,8 @@ bool Progress::due(double seconds) {
 
 bool Progress::show(const std::string& line) {
   if (!silent_ && terminal_ && more_) {
-    std::vector<std::string> lines = more_(terminal_size());
-    lines.insert(lines.begin(), line);
+    std::vector<std::string> lines = split_list(line, '\n');
+    for (std::string& more : more_(terminal_size())) lines.push_back(std::move(more));
     say_block(lines);
   } else if (!silent_) {
     terminal_ ? say_over(line) : say_text(line + "\n");
@@ -95,6 +95,11 @@ bool Progress::update(const RunStatus& status) {
                                     : status.steps_per_second;
     const double fraction = static_cast<double>(status.step) / static_cast<double>(status.steps);
     const double left = static_cast<double>(status.steps - status.step) / rate;
+    if (terminal_ && more_) {  // what matters first: the terminal may be narrow
+      return fmt::format("{} [{}] {:5.1f} %  {} left\n{} steps/s  acceptance {:.3f}",
+                         status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
+                         duration(left), rounded(rate), status.acceptance);
+    }
     return fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
                        status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
                        rounded(rate), status.acceptance, duration(left));

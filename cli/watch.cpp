@@ -54,8 +54,8 @@ std::string Watch::quality() const {
 std::vector<std::string> Watch::lines(std::size_t width, std::size_t height) const {
   if (chains_.empty() || chains_[0].draws == 0) return {"log p is shown once draws are made"};
   std::vector<std::string> lines = {quality()};
-  // Beside this line there are two above, one below and one to spare.
-  const std::size_t room = height > 5 ? height - 5 : 0;
+  // Beside this line there are three above, one below and one to spare.
+  const std::size_t room = height > 6 ? height - 6 : 0;
   const std::size_t shown = std::min({chains_.size(), kMostLines, room});
   double low = INFINITY, high = -INFINITY;
   for (std::size_t c = 0; c < shown; ++c) {
@@ -66,7 +66,7 @@ std::vector<std::string> Watch::lines(std::size_t width, std::size_t height) con
     const Chain& c = chains_[k];
     lines.push_back(fmt::format("chain {:<4} log p {:>11}", k, short_number(c.last)));
     if (width < kNumbers + 12) continue;
-    const std::size_t size = std::min(kLongestBar, width - kNumbers - 3);
+    const std::size_t size = std::min(kLongestBar, width - kNumbers - 4);
     const auto [least, most] = std::ranges::minmax(c.kept);
     std::string bar(size, ' ');
     const std::size_t from = place_in(least, low, high, size), to = place_in(most, low, high, size);

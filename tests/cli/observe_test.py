@@ -152,17 +152,21 @@ class Watching(CliTest):
 
     def test_lines_fit_the_terminal(self):
         for columns in 100, 30:
-            text, status = self.watched(columns, "ising-100x100", "--no-probe", "--draws", 10 ** 9, "--time", 2)
+            text, status = self.watched(columns, "ising-100x100", "--no-probe", "--draws", 10 ** 9, "--time", 2,
+                                        "--record", "moments")
             self.assertEqual(status, 0)
             self.assertIn("R-hat", text)
             self.assertIn("chain 3", text)
             for line in text.replace("\033[J", "\n").replace("\r", "\n").split("\n"):
+                if line.startswith("saltus:"):
+                    break  # the report's warnings come after the last block
                 self.assertLess(len(line.split("A", 1)[-1] if line.startswith("\033[") else line), columns)
             self.assertNotIn("\033[?25l", text)  # the cursor is never hidden
 
     def test_elsewhere_there_are_plain_lines_alone(self):
         done = self.good("sample", "--watch", "--draws", 100)
-        self.assertEqual(done.err, "")
+        self.assertNotIn("\033", done.err)
+        self.assertNotIn("chain 0", done.err)
 
 
 if __name__ == "__main__":
