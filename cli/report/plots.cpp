@@ -112,15 +112,13 @@ void add_class_table(const RunPage& run) {
                 "The classes of every coordinate, the smallest effective sample size first");
   table.columns = {"", "class", "probability", "MCSE", "ESS", "R-hat"};
   for (const std::size_t i : rows) {
-    bool first = true;
     for (const ClassSummary& c : run.summaries[i].classes) {
-      table.rows.push_back({first ? name_of(run, i) : "",
+      table.rows.push_back({name_of(run, i),
                             {static_cast<double>(c.level), std::to_string(c.level)},
                             number(c.probability, 5),
                             number(c.mcse, 5),
                             whole(c.ess),
                             number(c.rhat, 4)});
-      first = false;
     }
   }
   using S = CoordinateSummary;

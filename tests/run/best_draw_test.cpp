@@ -71,8 +71,7 @@ TEST(BestDraw, IsSavedAndMerged) {
   ByteWriter out;
   all.save(out);
   BestSoFar restored(2, 2);
-  const std::vector<std::byte> bytes = out.bytes();
-  ByteReader in(bytes);
+  ByteReader in(out.bytes());
   restored.restore(in);
   check(restored);
 
