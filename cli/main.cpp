@@ -15,6 +15,7 @@
 #include "saltus/compare/race.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/sampler/no_window.hpp"
 #include "saltus/version.hpp"
 
 namespace {
@@ -93,6 +94,8 @@ int main(int argc, char** argv) {
     return complain(e.what(), e.status, e.advice);
   } catch (const NoExactSampler& e) {
     return complain(std::string(e.what()) + ": name one with --sampler", usage);
+  } catch (const NoWindow& e) {
+    return complain(std::string(e.what()) + " (--set window=1)", usage);
   } catch (const UsageError& e) {
     return complain(e.what(), usage);
   } catch (const StartError& e) {

@@ -8,6 +8,7 @@
 
 #include "cli/classes.hpp"
 #include "cli/commands.hpp"
+#include "cli/observables.hpp"
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
 #include "ops/ops.hpp"
@@ -174,27 +175,6 @@ void print_tempering(const TemperingReport& t) {
       fixed(t.log_z_error, 5), fixed(t.log_z_forward, 5), fixed(t.log_z_backward, 5));
 }
 
-void print_observables(const SampleResult& r) {
-  if (has_classes(r))
-    show("\n{:<10} {:>9} {:>9} {:>10} {:>7}\n", "", "mean", "MCSE", "ESS", "R-hat");
-  for (const ObservableSummary& s : r.observables) {
-    show("{:<10} {:>9.5g}", s.name, s.mean);
-    if (r.exact && !has_classes(r)) show(" {:>9} {:>9}", "", "");
-    show(" {:>9} {:>10} {:>7}\n", short_number(s.mcse), rounded(s.ess_bulk), fixed(s.rhat, 4));
-  }
-}
-
-void print_best(const BestDraw& best) {
-  constexpr std::size_t kMostShown = 60;
-  show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
-       best.chain);
-  const bool digits = std::ranges::all_of(best.state, [](Symbol level) { return level < 10; });
-  if (!digits || best.state.size() > kMostShown) return;
-  std::string levels;
-  for (const Symbol level : best.state) levels += static_cast<char>('0' + level);
-  show("  its levels: {}\n", levels);
-}
-
 void print_probe(const SampleResult& r) {
   if (!r.probe || !r.warnings.empty()) return;
   show(
@@ -224,19 +204,6 @@ Json probe_json(const SampleResult& r) {
   return {{"searches", r.probe->searches},
           {"elsewhere", r.probe->elsewhere},
           {"higher", r.probe->higher}};
-}
-
-Json observables_json(const SampleResult& r) {
-  auto list = Json::array();
-  for (const ObservableSummary& s : r.observables) {
-    list.push_back({{"name", s.name},
-                    {"mean", json_number(s.mean)},
-                    {"sd", json_number(s.sd)},
-                    {"mcse", json_number(s.mcse)},
-                    {"ess", json_number(s.ess_bulk)},
-                    {"rhat", json_rhat(s.rhat)}});
-  }
-  return list;
 }
 
 Json choice_json(const Choice& choice) {
@@ -283,12 +250,8 @@ Json report_json(const SampleResult& r, const ClassColumns& classes) {
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
   j["rhat"] = {{"max", json_rhat(largest(rhat(r)))}};
-  j["observables"] = observables_json(r);
-  j["best"] = r.best ? Json{{"logp", json_number(r.best->logp)},
-                            {"chain", r.best->chain},
-                            {"draw", r.best->draw},
-                            {"state", r.best->state}}
-                     : Json(nullptr);
+  j["observables"] = observables_json(r.observables);
+  j["best"] = best_json(r.best);
   j["probe"] = probe_json(r);
   add_warnings(j, r.warnings);
   j["peak_memory_bytes"] = peak_memory();
@@ -303,7 +266,8 @@ Json report_json(const SampleResult& r, const ClassColumns& classes) {
 
 void show_report_json(const SampleResult& r) {
   const ClassColumns classes = classes_of(r, all_rows(r));
-  LongLists lists = {{"mean", r.mean}};
+  const std::vector<double> best = best_levels(r.best);
+  LongLists lists = {{"mean", r.mean}, {"best.state", {best, true}}};
   classes.put_into(lists);
   show_json(report_json(r, classes), lists);
 }
@@ -326,7 +290,7 @@ void print_report(const SampleResult& r) {
        with_commas(plan.warmup), step, plan.seed, r.complete ? "" : "; not complete");
   if (r.draws_made == 0) return;
   print_table(r);
-  print_observables(r);
+  show_observables(r.observables);
   show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
        s.acceptance, s.changed, s.proposed,
        s.empty >= kEmptyShown ? fmt::format("; {:.1f} % of proposals empty", 100 * s.empty) : "");
@@ -339,7 +303,7 @@ void print_report(const SampleResult& r) {
        plan.chains == 1 ? "the chain" : fmt::format("all {} chains", count(plan.chains)),
        duration(s.seconds));
   if (r.exact) print_error(r);
-  if (r.best) print_best(*r.best);
+  if (r.best) show_best(*r.best);
   print_probe(r);
   if (r.tempering) print_tempering(*r.tempering);
   print_notes(r);

@@ -6,6 +6,7 @@
 #include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/composed.hpp"
+#include "saltus/sampler/no_window.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {
@@ -114,8 +115,13 @@ const std::vector<SamplerEntry>& sampler_entries() {
 }
 
 Settings plain_settings(const SamplerEntry& entry, const Target& target) {
-  if (target.domain().unbounded() && knows(entry, "window")) return {{"window", "1"}};
-  return {};
+  if (!target.domain().unbounded() || !knows(entry, "window")) return {};
+  try {
+    entry.make(target, {});
+    return {};
+  } catch (const NoWindow&) {
+    return {{"window", "1"}};
+  }
 }
 
 std::vector<std::string> samplers_for(const Target& target) {

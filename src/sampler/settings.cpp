@@ -5,6 +5,7 @@
 
 #include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/sampler/no_window.hpp"
 
 namespace saltus {
 namespace {
@@ -87,7 +88,9 @@ void check_window(const Domain& domain, int window) {
     throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
   }
   if (domain.unbounded() && window == 0) {
-    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
+    throw NoWindow(
+        "the model's integers are unbounded, and this sampler needs to know how far one may move "
+        "in a step: give a window, or take dmala, which finds one");
   }
   if (domain.kind() == Domain::Kind::categorical && window != 0) {
     throw UsageError("a window needs ordered levels, but the model's levels are categorical");
