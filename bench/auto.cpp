@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/models.hpp"
-#include "saltus/compare/race.hpp"
+#include "saltus/compare/choice.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
 namespace saltus::bench {

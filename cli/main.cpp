@@ -11,7 +11,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "core/printable.hpp"
-#include "saltus/compare/race.hpp"
+#include "saltus/compare/choice.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/version.hpp"
@@ -51,11 +51,27 @@ bool shares_work(const std::string& command) {
 }
 
 std::string typed;
+std::vector<std::string> typed_words;
 
 }  // namespace
 
 const std::string& saltus::cli::command_line() {
   return typed;
+}
+
+std::string saltus::cli::command_line_without(std::initializer_list<std::string> options) {
+  std::string text = "saltus";
+  for (std::size_t k = 0; k < typed_words.size(); ++k) {
+    const std::string& word = typed_words[k];
+    if (std::find(options.begin(), options.end(), word) != options.end()) {
+      ++k;  // its value
+    } else if (std::none_of(options.begin(), options.end(), [&](const std::string& option) {
+                 return word.starts_with(option + "=");
+               })) {
+      text += " " + shell_word(word);
+    }
+  }
+  return text;
 }
 
 int main(int argc, char** argv) {
@@ -69,8 +85,8 @@ int main(int argc, char** argv) {
   program.footer(
       "Run 'saltus COMMAND --help' for its options. Without a model, 'saltus sample' draws from "
       "the\npaper's 5 x 5 Ising model.");
-  typed = "saltus";
-  for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
+  typed_words.assign(argv + 1, argv + argc);
+  typed = command_line_without({});
   int status = ok;
   for (auto* add : {add_sample, add_compare, add_verify, add_certify, add_logz, add_anneal,
                     add_diagnose, add_report, add_learn, add_infill, add_reproduce, add_convert,

@@ -82,6 +82,10 @@ std::vector<double> list_setting(const Settings& settings, const std::string& ke
   return *values;
 }
 
+int window_setting(const Settings& settings, const Domain& domain) {
+  return integer_setting(settings, "window").value_or(domain.unbounded() ? 1 : 0);
+}
+
 void check_window(const Domain& domain, int window) {
   if (window < 0) {
     throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");

@@ -307,7 +307,7 @@ std::unique_ptr<Sampler> make_dlp(const Target& target, const Settings& settings
   options.step_size = number_setting(settings, "step_size");
   options.adapt = switch_setting(settings, "adapt");
   options.precondition = list_setting(settings, "precondition");
-  options.window = integer_setting(settings, "window").value_or(0);
+  options.window = window_setting(settings, target.domain());
   options.balancing_exponent =
       number_setting(settings, "balancing_exponent").value_or(options.balancing_exponent);
   options.cycle = cycle_setting(settings);
