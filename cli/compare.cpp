@@ -145,8 +145,8 @@ std::string name(const CompareReport& report, int i) {
 
 // Nobody has won.
 std::string no_winner(const CompareReport& report) {
-  const bool tempered = std::ranges::any_of(
-      report.results, [](const RaceResult& r) { return r.contender.tempered; });
+  const bool tempered =
+      std::ranges::any_of(report.results, [](const RaceResult& r) { return r.contender.tempered; });
   const bool can_be = !tempered && !report.target.domain().unbounded();
   return fmt::format(
       "No winner: the chains of no exact sampler have mixed in this time (R-hat above {}, or fewer "
@@ -170,9 +170,7 @@ std::string sentence(const CompareReport& report, const Verdict& v, const std::s
   if (!v.clear()) {
     return fmt::format("Per {}: {} and {} cannot be told apart in this time{}.", per, best,
                        name(report, v.second),
-                       v.telling()
-                           ? "; the ratio of their effective sample sizes is " + by
-                           : "");
+                       v.telling() ? "; the ratio of their effective sample sizes is " + by : "");
   }
   return fmt::format("Per {}: {} is best, with {} the effective sample size of {}, the next.", per,
                      name(report, v.best), by, name(report, v.second));

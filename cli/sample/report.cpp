@@ -174,7 +174,8 @@ void print_tempering(const TemperingReport& t) {
 }
 
 void print_observables(const SampleResult& r) {
-  if (has_classes(r)) show("\n{:<10} {:>9} {:>9} {:>10} {:>7}\n", "", "mean", "MCSE", "ESS", "R-hat");
+  if (has_classes(r))
+    show("\n{:<10} {:>9} {:>9} {:>10} {:>7}\n", "", "mean", "MCSE", "ESS", "R-hat");
   for (const ObservableSummary& s : r.observables) {
     show("{:<10} {:>9.5g}", s.name, s.mean);
     if (r.exact && !has_classes(r)) show(" {:>9} {:>9}", "", "");
@@ -318,7 +319,8 @@ void print_report(const SampleResult& r, const std::string& repeat) {
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)
            : "");
   if (r.choice) {
-    show("chosen    {}{}\n", r.choice->reason(), r.choice->kept ? " (kept from an earlier run)" : "");
+    show("chosen    {}{}\n", r.choice->reason(),
+         r.choice->kept ? " (kept from an earlier run)" : "");
     if (!repeat.empty()) show("repeat    {}\n", repeat);
   }
   const char* step = r.tempering ? "scans" : "steps";

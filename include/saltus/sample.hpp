@@ -73,7 +73,7 @@ struct SampleRequest : Saving {
   // With auto: a folder that keeps the outcomes of races, so that a run that is made again on this
   // machine has the same sampler without another race. Empty: none.
   std::string cache;
-  std::optional<Choice> choice;  // once the race has been run; a checkpoint keeps it
+  std::optional<Choice> choice;                // once the race has been run; a checkpoint keeps it
   std::shared_ptr<const Sampler> own_sampler;  // in place of a name
   RunPlan plan;
   // The processes that share the run, whose chains `plan` counts; all make the same request. Draws,

@@ -99,8 +99,8 @@ std::string Choice::reason() const {
   if (results.size() == 1) return "the only exact sampler for this model";
   const Standing& next = results[results.size() - 2];
   if (winner.tempered) {
-    return fmt::format("tempered, because {} and {} along a ladder of {} temperatures has {}", modes,
-                       winner.sampler, won.replicas, lead(won, next, "plain "));
+    return fmt::format("tempered, because {} and {} along a ladder of {} temperatures has {}",
+                       modes, winner.sampler, won.replicas, lead(won, next, "plain "));
   }
   if (!won.mixed) {
     return fmt::format(
@@ -127,8 +127,8 @@ void consider_tempering(const Target& target, RacePlan plan, double seconds,
   if (!tempered) return;
   const bool right = !misses_exact_means(target, *tempered) && tempered->round_trips > 0 &&
                      tempered->rhat() < std::max(RaceResult::kMostRhat, plain.rhat());
-  const bool better = !(plain.ess_per_second() > tempered->ess_per_second()) ||
-                      misses_exact_means(target, plain);
+  const bool better =
+      !(plain.ess_per_second() > tempered->ess_per_second()) || misses_exact_means(target, plain);
   results.insert(results.end() - (right && better ? 0 : 1), *tempered);
 }
 

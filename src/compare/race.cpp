@@ -203,7 +203,8 @@ Verdict judge(const std::vector<RaceResult>& results, double (RaceResult::*measu
   std::vector<int> order;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const RaceResult& r = results[i];
-    if (r.exact && r.random && r.mixed() && (r.*measure)() > 0) order.push_back(static_cast<int>(i));
+    if (r.exact && r.random && r.mixed() && (r.*measure)() > 0)
+      order.push_back(static_cast<int>(i));
   }
   const auto value = [&](int i) { return (results[static_cast<std::size_t>(i)].*measure)(); };
   std::sort(order.begin(), order.end(), [&](int a, int b) { return value(a) > value(b); });
@@ -242,8 +243,8 @@ bool misses_exact_means(const Target& target, const RaceResult& r) {
       !target.domain().states(StateTable::kMostStates)) {
     return false;
   }
-  // Standard errors from the exact mean that chance does not explain, and effective draws from which
-  // on a standard error is trusted.
+  // Standard errors from the exact mean that chance does not explain, and effective draws from
+  // which on a standard error is trusted.
   constexpr double kFarFromExact = 6, kEnough = 100;
   const StateTable table(target);
   const Domain& domain = target.domain();

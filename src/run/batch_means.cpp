@@ -92,7 +92,7 @@ BatchMeans::Estimate BatchMeans::estimate(int left_out) const {
     const double between = m > 1 ? (means_square - m * mean * mean) / (m - 1) : 0;
     const double w = within_chains / (m * (n - 1));
     double rhat = m > 1 && w > 0 ? std::sqrt((n - 1) / n + between / w) : NAN;
-      if (between > 0 && !(w > 0)) rhat = INFINITY;  // chains that stand still in different places
+    if (between > 0 && !(w > 0)) rhat = INFINITY;  // chains that stand still in different places
     const bool changed = variance > 0 && batches > 1;
     const double of_mean = rhat > 1.01 ? std::max(error, between / m) : error;
     e.mean.push_back(first_value_ + spacing_ * mean);

@@ -91,7 +91,8 @@ void Run::settle() {
   if (!target_.local_moves() || on_device() || target_.stochastic()) return;
   const auto names = samplers_for(target_);
   if (std::ranges::find(names, "gibbs") == names.end()) return;
-  const auto gibbs = make_sampler("gibbs", target_, {{"scan", "permutation"}, {"updates", "sweep"}});
+  const auto gibbs =
+      make_sampler("gibbs", target_, {{"scan", "permutation"}, {"updates", "sweep"}});
   const int dim = target_.domain().dim();
   const RowBuffer<Symbol> states(plan_.chains, dim);
   const auto copy_states = [&] {

@@ -34,7 +34,8 @@ Json any_number(double v) {
   return std::isfinite(v) ? Json(v) : Json(fmt::format("{}", v));
 }
 double number_from(const nlohmann::json& json) {
-  return json.is_number() ? json.get<double>() : std::strtod(json.get<std::string>().c_str(), nullptr);
+  return json.is_number() ? json.get<double>()
+                          : std::strtod(json.get<std::string>().c_str(), nullptr);
 }
 
 Json contender_json(const Contender& c) {

@@ -24,8 +24,8 @@ TEST(Choice, TempersWhereChainsDisagreeAndOnlyThere) {
   EXPECT_TRUE(choice.winner.tempered) << choice.reason();
   EXPECT_NE(choice.reason().find("tempered, because plain chains"), std::string::npos);
   EXPECT_GT(choice.results.back().replicas, 2);
-  EXPECT_FALSE(choose_sampler(*modes, one_thread(), {.seconds = 0.4, .tempering = false})
-                   .winner.tempered);
+  EXPECT_FALSE(
+      choose_sampler(*modes, one_thread(), {.seconds = 0.4, .tempering = false}).winner.tempered);
   const IsingLattice one_mode(4, 4, true, 0.1, 0.2);
   const Choice plain = choose_sampler(one_mode, one_thread(), {.seconds = 0.4});
   EXPECT_FALSE(plain.winner.tempered) << plain.reason();

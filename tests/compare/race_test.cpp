@@ -133,8 +133,8 @@ TEST(Verdict, KnowsAnIntervalThatSaysNothing) {
     return judge({made_up("a", 100, error), made_up("b", 110, error)});
   };
   EXPECT_FALSE(between(0.05).clear());
-  EXPECT_TRUE(between(0.05).telling());   // 0.93 to 1.3
-  EXPECT_FALSE(between(0.4).telling());   // 0.28 to 4.3
+  EXPECT_TRUE(between(0.05).telling());  // 0.93 to 1.3
+  EXPECT_FALSE(between(0.4).telling());  // 0.28 to 4.3
   EXPECT_FALSE(between(INFINITY).telling());
   EXPECT_FALSE(between(NAN).telling());
 }

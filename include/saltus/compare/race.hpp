@@ -64,8 +64,8 @@ struct RaceResult {
 
   double ess() const { return estimate.ess_of_means; }
   double rhat() const;  // the largest; NaN when nothing ever changed
-  // Above this R-hat chains count as being in different places; with fewer effective draws no figure
-  // of theirs is trusted.
+  // Above this R-hat chains count as being in different places; with fewer effective draws no
+  // figure of theirs is trusted.
   static constexpr double kMostRhat = 1.1, kLeastEss = 20;
   bool mixed() const;  // so that the figures say something
   // What makes the sampler again: all its settings, with what was tuned as it is. Tempered, it is

@@ -28,7 +28,8 @@ std::vector<std::string> samplers_for(const Target& target);
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& target,
                                       const Settings& settings);
 
-// The parameters of such a sampler as the settings that make it again, with what was tuned as it is.
+// The parameters of such a sampler as the settings that make it again, with what was tuned as it
+// is.
 Settings as_settings(const std::string& name, const std::vector<Parameter>& parameters);
 
 }  // namespace saltus
