@@ -37,7 +37,7 @@ struct LogzOptions : RunControl {
   int betas = 1000;
   AisPlan plan;
   std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
-  bool no_reverse = false;
+  bool no_reverse = false, strict = false;
   std::string method = "ais", replicas = "auto";  // ais, tempering or both; of tempering
   LogzTempering tempering;
   bool anneals() const { return method != "tempering"; }
@@ -325,7 +325,7 @@ int estimate(LogzOptions options) {
   }
   const LogzReport report{options, *request.target, result, test.view().rows};
   options.json ? show_json(report_json(report)) : print_report(report);
-  return ok;
+  return status_of(result.warnings, options.strict);
 }
 
 }  // namespace
@@ -377,6 +377,7 @@ void add_logz(CLI::App& program, int& status) {
                             "Go on with the estimate saved in this checkpoint; the other options "
                             "are those that it was begun with",
                             "Stop after this many seconds"});
+  add_strict(*command, o->strict);
   command->callback([o, command, &status] {
     check_methods(*command, *o);
     status = estimate(*o);

@@ -18,6 +18,12 @@ void print_head(const VerifyRequest& request) {
        request.target->domain().dim(), parameters);
 }
 
+const char* conclusion(const VerifyResult& result) {
+  if (!result.good()) return "Something is wrong: see FAILED above.";
+  if (result.kernel_checked()) return "Nothing wrong was found.";
+  return "What was checked is right; the kernel was not checked, as said above.";
+}
+
 int verify(const VerifyRequest& request, bool json) {
   if (!json) print_head(request);
   auto list = Json::array();
@@ -32,10 +38,10 @@ int verify(const VerifyRequest& request, bool json) {
                {"sampler", result.sampler},
                {"parameters", parameters_json(result.parameters)},
                {"ok", result.good()},
+               {"kernel_checked", result.kernel_checked()},
                {"checks", list}});
   } else {
-    show("\n{}\n",
-         result.good() ? "Nothing wrong was found." : "Something is wrong: see FAILED above.");
+    show("\n{}\n", conclusion(result));
   }
   return result.good() ? ok : failed;
 }

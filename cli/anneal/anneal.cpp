@@ -11,6 +11,7 @@
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
@@ -24,7 +25,7 @@ struct AnnealOptions {
   std::string seed = "1", method = "annealing", schedule = kSchedules.front(), out;
   std::vector<std::string> set;
   double first = 0, last = 0, goal = 0;
-  bool no_polish = false, json = false;
+  bool no_polish = false, json = false, strict = false;
 };
 
 std::string line_of(const AnnealStatus& status, const std::optional<Objective>& objective) {
@@ -79,7 +80,7 @@ int find_best(const CLI::App& command, const AnnealOptions& o) {
   const AnnealReport report{request, result, request.target->name(), o.schedule, o.out};
   write_states(report);
   o.json ? show_anneal_json(report) : print_anneal(report);
-  return signal_seen() ? 128 + signal_seen() : ok;
+  return signal_seen() ? 128 + signal_seen() : status_of(result.warnings, o.strict);
 }
 
 }  // namespace
@@ -120,6 +121,7 @@ void add_anneal(CLI::App& program, int& status) {
   add_seed(*command, o->seed);
   add_threads(*command, r.threads, "a result");
   command->add_flag("--json", o->json, "Print the summary as JSON, and nothing else");
+  add_strict(*command, o->strict);
   add_typed(*command, "--out", o->out,
             "Write the best state of each restart: FILE.json, FILE.npz or FILE.csv", "FILE");
   command->callback([o, command, &status] { status = find_best(*command, *o); });

@@ -11,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
 #include "ops/ops.hpp"
+#include "saltus/anneal.hpp"
 #include "saltus/diagnose/distance.hpp"
 #include "saltus/version.hpp"
 #include "temper/tempering_json.hpp"
@@ -209,8 +210,13 @@ void print_remedy(const SampleResult& r) {
     return w.code == "modes" || w.code == "exact" || w.code == "mixing";
   });
   if (!helps || r.tempering || r.target->domain().unbounded()) return;
-  show("\nTo draw from all modes, exchange states along a ladder of temperatures:\n  {} --temper\n",
-       command_line());
+  // Sweeps travel faster along a ladder than other steps, where they are cheap.
+  const bool named = command_line().find(" --sampler") != std::string::npos;
+  const bool sweeps = !named && recommended_search_sampler(*r.target).name == "gibbs";
+  show(
+      "\nTo draw from all modes, exchange states along a ladder of temperatures:\n  {} "
+      "--temper{}\n",
+      command_line(), sweeps ? " --sampler gibbs --set updates=sweep" : "");
 }
 
 Json probe_json(const SampleResult& r) {

@@ -33,7 +33,8 @@ struct VerifyResult {
   std::string sampler;
   std::vector<Parameter> parameters;
   std::vector<Check> checks;
-  bool good() const;  // none failed
+  bool good() const;            // none failed
+  bool kernel_checked() const;  // against its exact matrix, which only small models have
 };
 
 // Told of every check as it is done; false stops the work.

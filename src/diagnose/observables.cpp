@@ -21,7 +21,10 @@ std::size_t every(const Draws& draws) {
   return (draws.draws() + most - 1) / most;
 }
 
-ObservableSummary summary_of(std::string name, const RowBuffer<double>& series) {
+// Of shift + scale x, x the numbers in the series: whole numbers there keep ties, which rounding
+// would break.
+ObservableSummary summary_of(std::string name, const RowBuffer<double>& series, double shift = 0,
+                             double scale = 1) {
   const Rows<const double> x = series.view();
   const Chains chains = chains_of(x);
   double sum = 0, squares = 0;
@@ -35,8 +38,8 @@ ObservableSummary summary_of(std::string name, const RowBuffer<double>& series) 
   }
   ObservableSummary s;
   s.name = std::move(name);
-  s.mean = mean;
-  s.sd = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  s.mean = shift + scale * mean;
+  s.sd = count > 1 ? scale * std::sqrt(squares / (count - 1)) : 0;
   s.mcse = s.sd / std::sqrt(ess_mean(chains));
   s.ess_bulk = ess_bulk(chains);
   s.ess_tail = NAN;
@@ -50,7 +53,7 @@ std::vector<ObservableSummary> observe(const Draws& draws, const Domain& domain)
   const std::size_t step = every(draws), count = draws.draws() / step;
   const bool numbers = domain.kind() == Domain::Kind::ordered && draws.dim() > 1;
   const RowBuffer<double> logp(draws.chains(), static_cast<int>(count)),
-      mean(draws.chains(), static_cast<int>(count));
+      sums(draws.chains(), static_cast<int>(count));
   const RowBuffer<Symbol> row(1, draws.dim());
   for (int chain = 0; chain < draws.chains(); ++chain) {
     for (std::size_t t = 0; t < count; ++t) {
@@ -59,11 +62,14 @@ std::vector<ObservableSummary> observe(const Draws& draws, const Domain& domain)
       draws.read_states(chain, t * step, row.view());
       double sum = 0;
       for (int i = 0; i < draws.dim(); ++i) sum += row.view()[0][i];
-      mean.view()[chain][t] = draws.info().first_value + draws.info().spacing * sum / draws.dim();
+      sums.view()[chain][t] = sum;
     }
   }
   std::vector<ObservableSummary> list = {summary_of("log p", logp)};
-  if (numbers) list.push_back(summary_of("mean of x", mean));
+  const DrawsInfo& info = draws.info();
+  if (numbers) {
+    list.push_back(summary_of("mean of x", sums, info.first_value, info.spacing / draws.dim()));
+  }
   return list;
 }
 

@@ -18,7 +18,7 @@ struct Maker {
   Made operator()(const BernoulliModel& m) const { return std::make_unique<Bernoulli>(m); }
   Made operator()(const PoissonModel& m) const { return std::make_unique<Poisson>(m); }
   Made operator()(const IsingModel& m) const { return make_ising(m); }
-  Made operator()(const LatticeModel& m) const { return std::make_unique<IsingLattice>(m); }
+  Made operator()(const LatticeModel& m) const { return make_lattice(m); }
   Made operator()(const QuadraticModel& m) const { return std::make_unique<Quadratic>(m); }
   Made operator()(const PottsModel& m) const { return std::make_unique<Potts>(m); }
   Made operator()(const RbmModel& m) const { return std::make_unique<Rbm>(m); }

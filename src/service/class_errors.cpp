@@ -15,7 +15,8 @@ namespace saltus {
 double worst_class_error(const SampleResult& r, std::size_t k, double enough) {
   const CoordinateSummary& s = r.summaries[k];
   const Domain& domain = r.target->domain();
-  const double* exact = &r.exact->classes[static_cast<std::size_t>(domain.score_begin(r.watched[k]))];
+  const double* exact =
+      &r.exact->classes[static_cast<std::size_t>(domain.score_begin(r.watched[k]))];
   const double all = static_cast<double>(r.draws_made) * r.plan.chains;
   const double of_coordinate = std::isnan(s.ess_bulk) ? all : s.ess_bulk;
   double worst = 0;

@@ -98,6 +98,13 @@ void settle(const Target& target, const AnnealingPlan& plan, RowBuffer<Symbol>& 
   for (int c = 0; c < kSearches; ++c) std::copy_n(run.state(c), dim, states.view()[c]);
 }
 
+std::vector<double> logp_of(const Target& target, Rows<const Symbol> states) {
+  std::vector<double> logp(static_cast<std::size_t>(states.rows));
+  Scratch scratch;
+  target.evaluate({0, 0, scratch}, states, logp.data(), {});
+  return logp;
+}
+
 Found search(const SampleRequest& request, const SampleResult& result, int betas) {
   const Target& target = *request.target;
   const AnnealingPlan plan = search_plan(request, betas);
@@ -105,15 +112,13 @@ Found search(const SampleRequest& request, const SampleResult& result, int betas
   settle(target, plan, states);
   const std::vector<int>& kept = result.kept;
   const int columns = kept.empty() ? target.domain().dim() : static_cast<int>(kept.size());
-  Found found{RowBuffer<Symbol>(kSearches, columns), std::vector<double>(kSearches)};
+  Found found{RowBuffer<Symbol>(kSearches, columns), logp_of(target, states.view())};
   for (int c = 0; c < kSearches; ++c) {
     for (int k = 0; k < columns; ++k) {
       const int i = kept.empty() ? k : kept[static_cast<std::size_t>(k)];
       found.states.view()[c][k] = states.view()[c][i];
     }
   }
-  Scratch scratch;
-  target.evaluate({plan.seed, 0, scratch}, states.view(), found.logp.data(), {});
   return found;
 }
 
@@ -122,9 +127,21 @@ struct Sample {
   RowBuffer<Symbol> states;
   std::vector<int> chain;
   double least = INFINITY, most = -INFINITY;
+  void take(std::span<const double> logp) {
+    const auto [low, high] = std::ranges::minmax_element(logp);
+    least = std::min(least, *low);
+    most = std::max(most, *high);
+  }
 };
 
-Sample spread_draws(const Draws& draws) {
+// False where the caller keeps states alone.
+bool has_logp(const Draws& draws) {
+  double first = NAN;
+  draws.read_logp(0, 0, {&first, 1});
+  return !std::isnan(first);
+}
+
+Sample spread_draws(const Draws& draws, const Target& target) {
   const double size = std::sqrt(kComparisons / draws.dim());
   const int count = static_cast<int>(std::clamp(
       size, double{kLeastCompared},
@@ -139,12 +156,14 @@ Sample spread_draws(const Draws& draws) {
     draws.read_states(chain, place % draws.draws(),
                       {sample.states.view()[k], 1, draws.dim(), draws.dim()});
   }
+  if (!has_logp(draws)) {
+    sample.take(logp_of(target, sample.states.view()));
+    return sample;
+  }
   std::vector<double> logp(draws.draws());
   for (int chain = 0; chain < draws.chains(); ++chain) {
     draws.read_logp(chain, 0, logp);
-    const auto [low, high] = std::ranges::minmax_element(logp);
-    sample.least = std::min(sample.least, *low);
-    sample.most = std::max(sample.most, *high);
+    sample.take(logp);
   }
   return sample;
 }
@@ -177,8 +196,8 @@ double far_from(const Sample& sample, bool one_chain) {
   return most + kFar * std::sqrt(std::max(0.0, squares / count - mean * mean)) + 1;
 }
 
-ModeProbe judge(const Found& found, const Draws& draws) {
-  const Sample sample = spread_draws(draws);
+ModeProbe judge(const Found& found, const Draws& draws, const Target& target) {
+  const Sample sample = spread_draws(draws, target);
   const double far = far_from(sample, draws.chains() == 1);
   const double spread = sample.most - sample.least;
   ModeProbe probe;
@@ -199,12 +218,12 @@ std::optional<ModeProbe> probe_modes(const SampleRequest& request, const SampleR
   const Draws& draws = *result.draws;
   const int betas = betas_of(request);
   if (result.tempering || betas == 0 || !result.random_sampler || target.stochastic() ||
-      target.domain().unbounded() ||
+      target.domain().unbounded() || !(has_logp(draws) || result.kept.empty()) ||
       draws.draws() * static_cast<std::size_t>(draws.chains()) < kFewDraws) {
     return std::nullopt;
   }
   try {
-    return judge(search(request, result, betas), draws);
+    return judge(search(request, result, betas), draws, target);
   } catch (const DataError&) {  // the model forbids states of the base
     return std::nullopt;
   } catch (const UsageError&) {  // no sampler serves the path

@@ -7,31 +7,67 @@
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
+#include "saltus/target/quadratic.hpp"
 
 namespace saltus {
 namespace {
 
-int sites(int rows, int cols) {
-  const std::int64_t n = std::int64_t{rows} * cols;
-  if (rows < 1 || cols < 1 || n > 0x7FFFFFFF) {
-    throw DataError("a lattice of " + std::to_string(rows) + " by " + std::to_string(cols) +
-                    " sites is not possible");
+int sites(const std::vector<int>& shape) {
+  std::int64_t n = 1;
+  std::string text;
+  for (const int side : shape) {
+    text += (text.empty() ? "" : " by ") + std::to_string(side);
+    n = side < 1 || n * side > 0x7FFFFFFF ? 0 : n * side;
   }
+  if (shape.empty() || n == 0) throw DataError("a lattice of " + text + " sites is not possible");
   return static_cast<int>(n);
+}
+
+const std::vector<int>& two_sides(const LatticeModel& model) {
+  if (model.shape.size() != 2) throw UsageError("a rectangle has two sides: see make_lattice");
+  return model.shape;
+}
+
+std::vector<Coupling> edges_of(const LatticeModel& model) {
+  std::vector<Coupling> edges;
+  const int n = sites(model.shape);
+  int stride = n;
+  for (const int side : model.shape) {
+    stride /= side;
+    for (int i = 0; i < n; ++i) {
+      const int place = i / stride % side;
+      if (place + 1 < side) edges.push_back({i, i + stride, 2 * model.a});
+      const bool wraps = model.periodic && side > 2 && place + 1 == side;
+      if (wraps) edges.push_back({i - place * stride, i, 2 * model.a});
+    }
+  }
+  return edges;
 }
 
 }  // namespace
 
+std::unique_ptr<Target> make_lattice(const LatticeModel& model) {
+  if (model.shape.size() == 2) return std::make_unique<IsingLattice>(model);
+  const int n = sites(model.shape);
+  auto graph =
+      std::make_unique<Quadratic>("ising-lattice", Domain::spin(n), edges_of(model),
+                                  std::vector<double>(static_cast<std::size_t>(n), model.b));
+  graph->set_shape(model.shape);
+  return graph;
+}
+
 IsingLattice::IsingLattice(const LatticeModel& model)
     : model_(model),
-      domain_(Domain::spin(sites(model.rows, model.cols))),
+      rows_(two_sides(model)[0]),
+      cols_(model.shape[1]),
+      domain_(Domain::spin(sites(model.shape))),
       thresholds_(gibbs_thresholds(model.a, model.b)) {}
 
 void IsingLattice::evaluate(const At&, Rows<const Symbol> x, double* logp,
                             Rows<float> score) const {
   const ops::Ops& o = ops::active();
-  const ops::Lattice lattice{model_.rows, model_.cols, model_.periodic,
-                             static_cast<float>(2 * model_.a), static_cast<float>(model_.b)};
+  const ops::Lattice lattice{rows_, cols_, model_.periodic, static_cast<float>(2 * model_.a),
+                             static_cast<float>(model_.b)};
   for (int r = 0; r < x.rows; ++r) {
     const ops::LatticeSums sums = o.lattice(lattice, x[r], score ? score[r] : nullptr);
     if (logp)
@@ -44,7 +80,7 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
                                   Rows<double> score) const {
   if (!score) return evaluate(at, x, logp, {});
   const RowBuffer<float> neighbours(x.rows, domain_.dim());  // small integers: exact in float
-  const ops::Lattice sums_only{model_.rows, model_.cols, model_.periodic, 1.0f, 0.0f};
+  const ops::Lattice sums_only{rows_, cols_, model_.periodic, 1.0f, 0.0f};
   for (int r = 0; r < x.rows; ++r) {
     const float* sum = neighbours.view()[r];
     const ops::LatticeSums sums = ops::active().lattice(sums_only, x[r], neighbours.view()[r]);
@@ -56,7 +92,7 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
 }
 
 std::span<const std::int32_t> IsingLattice::neighbours(int i, std::int32_t* room) const {
-  const int r = i / model_.cols, c = i % model_.cols;
+  const int r = i / cols_, c = i % cols_;
   std::int32_t* end = room;
   // Left and right, or up and down: of two neighbours that are one site there is one edge.
   const auto along = [&](int at, int length, int stride) {
@@ -66,8 +102,8 @@ std::span<const std::int32_t> IsingLattice::neighbours(int i, std::int32_t* room
     if (at == 0) *end++ = i + (length - 1) * stride;
     if (at + 1 == length) *end++ = i - (length - 1) * stride;
   };
-  along(c, model_.cols, 1);
-  along(r, model_.rows, model_.cols);
+  along(c, cols_, 1);
+  along(r, rows_, cols_);
   return {room, end};
 }
 
@@ -141,12 +177,12 @@ int IsingLattice::groups() const {
   const auto odd_ring = [&](int length) {
     return model_.periodic && length > 2 && length % 2 == 1;
   };
-  return odd_ring(model_.rows) || odd_ring(model_.cols) ? 0 : 2;
+  return odd_ring(rows_) || odd_ring(cols_) ? 0 : 2;
 }
 
 void IsingLattice::update_group(const At&, Rows<Symbol> x, int group, const Draws& draws,
                                 std::uint32_t* changed) const {
-  const ops::LatticeGibbs law{model_.rows, model_.cols, model_.periodic, thresholds_};
+  const ops::LatticeGibbs law{rows_, cols_, model_.periodic, thresholds_};
   for (int r = 0; r < x.rows; ++r) {
     changed[r] +=
         ops::active().gibbs_lattice(law, group, x[r], stream_of(draws, r), draws.first_word);
@@ -156,7 +192,7 @@ void IsingLattice::update_group(const At&, Rows<Symbol> x, int group, const Draw
 std::vector<std::int32_t> IsingLattice::group(int colour) const {
   std::vector<std::int32_t> sites;
   for (int i = 0; i < domain_.dim(); ++i) {
-    if ((i / model_.cols + i % model_.cols) % 2 == colour) sites.push_back(i);
+    if ((i / cols_ + i % cols_) % 2 == colour) sites.push_back(i);
   }
   return sites;
 }

@@ -16,7 +16,7 @@ void add(const float* from, int count, float* to) {
 // that is not there already.
 void IsingLattice::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                                     Rows<float> gradient) const {
-  const int rows = model_.rows, cols = model_.cols;
+  const int rows = rows_, cols = cols_;
   float* sums = at.scratch.get<float>(0, static_cast<std::size_t>(cols));
   const bool around_rows = model_.periodic && rows > 2, around_cols = model_.periodic && cols > 2;
   const auto a2 = static_cast<float>(2 * model_.a), b = static_cast<float>(model_.b);

@@ -137,7 +137,10 @@ struct Quadratic::Matrix {
 
 Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
                      std::vector<double> field, Storage storage)
-    : name_(std::move(name)), domain_(std::move(domain)), field_(std::move(field)) {
+    : name_(std::move(name)),
+      domain_(std::move(domain)),
+      shape_{domain_.dim()},
+      field_(std::move(field)) {
   const int n = domain_.dim();
   if (domain_.kind() != Domain::Kind::ordered)
     throw UsageError("a quadratic model needs ordered levels");
@@ -156,6 +159,13 @@ Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling
 }
 
 Quadratic::~Quadratic() = default;
+
+void Quadratic::set_shape(std::vector<int> shape) {
+  std::int64_t cells = 1;
+  for (const int side : shape) cells *= side;
+  if (cells != domain_.dim()) throw UsageError("a shape must have a cell for each coordinate");
+  shape_ = std::move(shape);
+}
 
 void Quadratic::set_matrix(std::span<const float> symmetric, std::span<const float> field) {
   const std::size_t n = field_.size();

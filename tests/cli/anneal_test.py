@@ -108,6 +108,8 @@ class Anneal(CliTest):
         self.assertEqual(j["warnings"], [])
         few = self.json("ferro.json", "--method", "population", "--steps", 20, "--restarts", 10)
         self.assertIn("families", few["warnings"][0]["sentence"])
+        few = self.saltus("anneal", "ferro.json", "--method", "population", "--steps", 20, "--restarts", 10, "--strict")
+        self.assertEqual(few.status, 3)
         self.assertIn("log Z", self.good("anneal", "ferro.json", "--method", "population").out)
 
     def test_stops_in_time_with_what_there_is(self):

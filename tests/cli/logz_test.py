@@ -143,6 +143,8 @@ class LogzTest(CliTest):
         self.assertIsNone(j["exact"])
         self.assertLess(j["ess"], 10)
         self.assertIn("more betas", j["warnings"][0]["sentence"])
+        self.assertEqual(j["verdict"], "doubtful")
+        self.assertEqual(self.saltus("logz", "m.json", "--betas", 3, "--chains", 50, "--strict").status, 3)
         out = self.good("logz", "m.json", "--betas", 3, "--chains", 50, "--reverse-warmup", 100).out
         self.assertIn("Warning: the forward weights rest on", out)
 

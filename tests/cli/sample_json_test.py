@@ -53,7 +53,7 @@ class Fields(CliTest):
             self.assertLessEqual(j["ess"]["min"], j["ess"]["median"])
 
     def test_one_object_and_nothing_else(self):
-        done = self.good("sample", "--json", "--draws", 100)
+        done = self.good("sample", "--json", "--draws", 10000)
         saltus_cli.strict_json(done.out)  # refuses anything after the object
         self.assertTrue(done.out.startswith("{"), done.out[:20])
         self.assertEqual(done.err, "")

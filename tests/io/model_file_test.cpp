@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 
@@ -28,6 +30,64 @@ TEST(ModelFile, IsingLatticeCountsEdgesTwice) {
       R"({"model": "ising-lattice", "shape": [1, 2], "periodic": false, "a": 0.1, "b": 0.2})", "t");
   EXPECT_NEAR(logp(m, {1, 1}), 0.2 + 0.4, 1e-14);
   EXPECT_EQ(m.target->shape(), (std::vector<int>{1, 2}));
+}
+
+// Sites are numbered with the last index changing fastest, and each edge counts twice.
+TEST(ModelFile, LatticesOfAnyDimension) {
+  const int shape[] = {2, 3, 4}, strides[] = {12, 4, 1};
+  for (const bool periodic : {false, true}) {
+    const Model m = parse_model(fmt::format(R"({{"model": "ising-lattice", "shape": [2, 3, 4],
+                                                "periodic": {}, "a": 0.3, "b": 0.1}})",
+                                            periodic),
+                                "t");
+    EXPECT_EQ(m.target->shape(), (std::vector<int>{2, 3, 4}));
+    std::vector<Symbol> x(24);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i * i % 5 < 2;
+    double expected = 0;
+    for (int i = 0; i < 24; ++i) {
+      const auto spin = [&](int k) { return 2.0 * x[static_cast<std::size_t>(k)] - 1; };
+      expected += 0.1 * spin(i);
+      for (int side = 0; side < 3; ++side) {
+        const int stride = strides[side], place = i / stride % shape[side];
+        if (place + 1 < shape[side]) {
+          expected += 0.6 * spin(i) * spin(i + stride);
+        } else if (periodic && shape[side] > 2) {
+          expected += 0.6 * spin(i) * spin(i - place * stride);
+        }
+      }
+    }
+    EXPECT_NEAR(logp(m, x), expected, 1e-12);
+  }
+}
+
+TEST(ModelFile, ALatticeIsTheSameWithASideOfLengthOne) {
+  const auto lattice = [](const std::string& shape) {
+    return parse_model(R"({"model": "ising-lattice", "shape": )" + shape +
+                           R"(, "periodic": true, "a": 0.3, "b": -0.2})",
+                       "t");
+  };
+  const Model flat = lattice("[3, 4]"), deep = lattice("[3, 1, 4]"), line = lattice("[12]"),
+              row = lattice("[1, 12]");
+  std::vector<Symbol> x = {0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0};
+  EXPECT_NEAR(logp(flat, x), logp(deep, x), 1e-12);
+  EXPECT_NEAR(logp(line, x), logp(row, x), 1e-12);
+}
+
+TEST(ModelFile, FieldsWithAnObviousDefaultMayBeMissing) {
+  const auto same = [](const std::string& brief, const std::string& full, std::vector<Symbol> x) {
+    EXPECT_NEAR(logp(parse_model(brief, "t"), x), logp(parse_model(full, "t"), x), 1e-14) << brief;
+  };
+  same(R"({"model": "ising", "n": 2, "couplings": [[0, 1, 0.5]]})",
+       R"({"model": "ising", "n": 2, "couplings": [[0, 1, 0.5]], "fields": [0, 0]})", {1, 0});
+  same(R"({"model": "ising-lattice", "shape": [1, 3], "a": 0.5})",
+       R"({"model": "ising-lattice", "shape": [1, 3], "periodic": false, "a": 0.5, "b": 0})",
+       {1, 1, 1});
+  same(R"({"model": "potts", "levels": 2, "unary": [[0, 1], [2, 0]], "pairwise": []})",
+       R"({"model": "potts", "levels": [2, 2], "unary": [[0, 1], [2, 0]], "pairwise": []})",
+       {1, 0});
+  same(R"({"model": "potts", "levels": [2, 3], "pairwise": []})",
+       R"({"model": "potts", "levels": [2, 3], "unary": [[0, 0], [0, 0, 0]], "pairwise": []})",
+       {1, 2});
 }
 
 TEST(ModelFile, QuadraticWithValues) {
@@ -147,14 +207,17 @@ TEST(ModelFile, RefusesWhatDoesNotFit) {
       {R"({"model": "ising", "n": 0, "couplings": [], "fields": []})", "n"},
       {R"({"model": "ising", "n": 1.5, "couplings": [], "fields": [0]})", "n"},
       {R"({"model": "ising", "n": 2, "couplings": {}, "fields": [0, 0]})", "couplings"},
-      {R"({"model": "ising-lattice", "shape": [5], "periodic": true, "a": 1, "b": 1})", "shape"},
+      {R"({"model": "ising-lattice", "shape": [], "periodic": true, "a": 1, "b": 1})", "shape"},
       {R"({"model": "ising-lattice", "shape": [5, 0], "periodic": true, "a": 1, "b": 1})",
        "shape[1]"},
       {R"({"model": "ising-lattice", "shape": [100000, 100000], "periodic": true, "a": 1, "b": 1})",
        "shape[1]"},
       {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": 1, "a": 1, "b": 1})", "periodic"},
       {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": null, "b": 1})", "a"},
-      {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "a": 1})", "b"},
+      {R"({"model": "ising-lattice", "shape": [5, 5], "periodic": true, "b": 1})", "a"},
+      {R"({"model": "potts", "levels": 3, "pairwise": []})", "unary"},
+      {R"({"model": "potts", "levels": 3, "unary": [], "pairwise": []})", "unary"},
+      {R"({"model": "potts", "levels": 3, "unary": [[0, 0]], "pairwise": []})", "unary[0]"},
       {R"({"model": "bernoulli", "logits": []})", "logits"},
       {R"({"model": "bernoulli", "logits": [1], "logits": [2]})", "logits"},
       {R"({"model": "bernoulli", "logits": [1, null]})", "logits[1]"},

@@ -28,8 +28,9 @@ std::unique_ptr<Draws> open_draws(const std::filesystem::path& path);
 // DataError when they are not all parts of one run.
 std::unique_ptr<Draws> open_parts(const std::vector<std::string>& paths);
 
-// Starting states from a text file: one row per chain, level indices separated by commas or blanks.
-// Throws FileError or DataError; messages name the file, the row and the value.
+// Starting states: the last draws of a file of draws, which has as many chains, or a text file with
+// one row per chain, level indices separated by commas or blanks. Throws FileError or DataError;
+// messages name the file, the row and the value.
 RowBuffer<Symbol> read_start_file(const std::string& path, int chains, const Domain& domain);
 
 }  // namespace saltus

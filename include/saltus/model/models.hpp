@@ -41,9 +41,11 @@ struct IsingModel {
   std::vector<double> fields;
 };
 
-// Spins on a rectangle: logp(s) = a s'Ws + b sum_i s_i, W the adjacency matrix.
+// Spins on a lattice with sides of these lengths, the last one changing fastest: logp(s) = a s'Ws +
+// b sum_i s_i, W the 0/1 adjacency matrix, so that each edge counts twice. Along a periodic side of
+// length two its two sites have one edge, not two.
 struct LatticeModel {
-  int rows = 0, cols = 0;
+  std::vector<int> shape;
   bool periodic = false;
   double a = 0, b = 0;
 };

@@ -1,9 +1,9 @@
 // The paper's Ising model on a rectangular lattice: logp(s) = a s'Ws + b sum_i s_i, s in {-1,
-// +1}^d, W the 0/1 adjacency matrix, so every edge counts twice. On a periodic lattice a side of
-// length two has one edge, not two, between its sites.
+// +1}^d, W the 0/1 adjacency matrix, so every edge counts twice (LatticeModel says more).
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "saltus/model/models.hpp"
 #include "saltus/target/target.hpp"
@@ -12,9 +12,9 @@ namespace saltus {
 
 class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
-  explicit IsingLattice(const LatticeModel& model);
+  explicit IsingLattice(const LatticeModel& model);  // of two sides
   IsingLattice(int rows, int cols, bool periodic, double a, double b)
-      : IsingLattice(LatticeModel{rows, cols, periodic, a, b}) {}
+      : IsingLattice(LatticeModel{{rows, cols}, periodic, a, b}) {}
 
   const LatticeModel& model() const { return model_; }
 
@@ -23,7 +23,7 @@ class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps,
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
   void evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
-  std::vector<int> shape() const override { return {model_.rows, model_.cols}; }
+  std::vector<int> shape() const override { return model_.shape; }
 
   const LocalMoves* local_moves() const override { return this; }
   bool moves_keep_score() const override { return true; }
@@ -53,8 +53,12 @@ class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps,
   static Thresholds gibbs_thresholds(double a, double b);
 
   LatticeModel model_;
+  int rows_, cols_;
   Domain domain_;
   Thresholds thresholds_;
 };
+
+// The model on a lattice with any number of sides: IsingLattice where there are two.
+std::unique_ptr<Target> make_lattice(const LatticeModel& model);
 
 }  // namespace saltus

@@ -30,6 +30,10 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   // evaluations from before no longer count.
   void set_matrix(std::span<const float> symmetric, std::span<const float> field);
 
+  // What the coordinates are the cells of, in pages and files of draws; one row unless it is said.
+  void set_shape(std::vector<int> shape);
+  std::vector<int> shape() const override { return shape_; }
+
   std::string name() const override { return name_; }
   const Domain& domain() const override { return domain_; }
   void evaluate(const At&, Rows<const Symbol> x, double* logp, Rows<float> score) const override;
@@ -62,6 +66,7 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   struct Matrix;
   std::string name_;
   Domain domain_;
+  std::vector<int> shape_;
   std::vector<double> field_;
   std::vector<float> field_single_;
   std::unique_ptr<Matrix> matrix_;

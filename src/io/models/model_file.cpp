@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -36,7 +37,9 @@ std::string element(const std::string& field, std::size_t i) {
   return field + "[" + std::to_string(i) + "]";
 }
 
-std::vector<double> numbers_of_length(JsonFields& fields, const std::string& field, std::size_t n) {
+// A number for each coordinate; where the field is missing, zeros.
+std::vector<double> numbers_or_zeros(JsonFields& fields, const std::string& field, std::size_t n) {
+  if (!fields.has(field)) return std::vector<double>(n);
   std::vector<double> v = fields.numbers(field);
   if (v.size() != n) {
     fields.refuse(field, fmt::format("has {} entries; there are {} coordinates", v.size(), n));
@@ -99,19 +102,23 @@ std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, in
 
 AnyModel read_ising(JsonFields& fields) {
   const int n = fields.size("n", 1, kMaxDim);
-  auto field = numbers_of_length(fields, "fields", static_cast<std::size_t>(n));
+  auto field = numbers_or_zeros(fields, "fields", static_cast<std::size_t>(n));
   return IsingModel{n, couplings(fields, "couplings", n, true), std::move(field)};
 }
 
 AnyModel read_ising_lattice(JsonFields& fields) {
   const Json& shape = fields.array(fields.at("shape"), "shape");
-  if (shape.size() != 2) {
-    fields.refuse("shape", fmt::format("has {} entries, not 2", shape.size()));
+  if (shape.empty()) fields.refuse("shape", "is empty; it must have a length for each side");
+  LatticeModel model;
+  int sites = 1;
+  for (const Json& side : shape) {
+    const std::string where = element("shape", model.shape.size());
+    sites *= model.shape.emplace_back(fields.size(side, where, 1, kMaxDim / sites));
   }
-  const int rows = fields.size(shape[0], "shape[0]", 1, kMaxDim);
-  const int cols = fields.size(shape[1], "shape[1]", 1, kMaxDim / rows);
-  return LatticeModel{rows, cols, fields.boolean("periodic"), fields.number("a"),
-                      fields.number("b")};
+  model.periodic = fields.has("periodic") && fields.boolean("periodic");
+  model.a = fields.number("a");
+  model.b = fields.has("b") ? fields.number("b") : 0;
+  return model;
 }
 
 AnyModel read_bernoulli(JsonFields& fields) {
@@ -120,23 +127,23 @@ AnyModel read_bernoulli(JsonFields& fields) {
   return BernoulliModel{std::move(logits)};
 }
 
-std::vector<int> level_list(JsonFields& fields, const Json& value) {
+// A list, or one number for all coordinates; `list` has an entry for each of them.
+std::vector<int> level_list(JsonFields& fields, std::size_t n, const std::string& list) {
+  const Json& value = fields.at("levels");
+  if (!value.is_array()) return std::vector<int>(n, fields.size("levels", 2, Domain::kMaxLevels));
   std::vector<int> levels;
   for (const Json& entry : fields.array(value, "levels")) {
     levels.push_back(fields.size(entry, element("levels", levels.size()), 2, Domain::kMaxLevels));
   }
   if (levels.empty()) fields.refuse("levels", "is empty");
+  if (levels.size() != n) {
+    fields.refuse("levels", fmt::format("has {} entries; {} has {}", levels.size(), list, n));
+  }
   return levels;
 }
 
 Domain quadratic_domain(JsonFields& fields, std::size_t n) {
-  const Json& value = fields.at("levels");
-  std::vector<int> levels = value.is_array()
-                                ? level_list(fields, value)
-                                : std::vector<int>(n, fields.size("levels", 2, Domain::kMaxLevels));
-  if (levels.size() != n) {
-    fields.refuse("levels", fmt::format("has {} entries; b has {}", levels.size(), n));
-  }
+  std::vector<int> levels = level_list(fields, n, "b");
   const std::string values = fields.has("values") ? fields.string("values") : "index";
   if (values == "index") return Domain::ordered(std::move(levels));
   if (values != "spin") {
@@ -197,8 +204,15 @@ PottsEdge potts_edge(JsonFields& fields, const Json& entry, const std::string& w
 }
 
 AnyModel read_potts(JsonFields& fields) {
-  const std::vector<int> levels = level_list(fields, fields.at("levels"));
-  std::vector<double> unary = rows_of_numbers(fields, fields.at("unary"), "unary", levels);
+  const bool listed = fields.at("levels").is_array();
+  const std::size_t n =
+      (listed ? fields.at("levels") : fields.array(fields.at("unary"), "unary")).size();
+  if (n == 0) fields.refuse(listed ? "levels" : "unary", "is empty");
+  const std::vector<int> levels = level_list(fields, n, "unary");
+  std::vector<double> unary =
+      fields.has("unary")
+          ? rows_of_numbers(fields, fields.at("unary"), "unary", levels)
+          : std::vector<double>(std::accumulate(levels.begin(), levels.end(), std::size_t{0}));
   std::vector<PottsEdge> edges;
   std::set<std::pair<int, int>> seen;
   for (const Json& entry : fields.array(fields.at("pairwise"), "pairwise")) {

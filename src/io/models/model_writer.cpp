@@ -76,8 +76,8 @@ struct Writer {
   }
   std::string operator()(const LatticeModel& m) const {
     return fmt::format(
-        R"({{"model": "ising-lattice", "shape": [{}, {}], "periodic": {}, "a": {}, "b": {}}})",
-        m.rows, m.cols, m.periodic, m.a, m.b);
+        R"({{"model": "ising-lattice", "shape": {}, "periodic": {}, "a": {}, "b": {}}})",
+        OrderedJson(m.shape).dump(), m.periodic, m.a, m.b);
   }
   std::string operator()(const QuadraticModel& m) const {
     const bool spins = m.domain.first_value() < 0;
