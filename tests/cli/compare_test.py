@@ -62,7 +62,7 @@ class CompareTest(CliTest):
         self.assertNotIn("tuned in warm-up", summary)
 
     def test_commands_hold_all_settings(self):
-        self.write("my model.json", {"model": "ising", "n": 4, "couplings": [[0, 1, 0.3], [2, 3, 0.2]]})
+        self.write("my model.json", {"model": "ising", "n": 4, "couplings": [[0, 1, 0.3], [2, 3, 0.2]], "fields": [0.1] * 4})
         j = self.compare("my model.json", "--budget", "0.02")
         for r in j["results"]:
             words = shlex.split(r["command"])
@@ -79,7 +79,7 @@ class CompareTest(CliTest):
     def test_nobody_wins_where_nothing_mixes(self):
         n = 40  # all up or all down: no sampler moves these, tempered or not, in this time
         pairs = [[i, j, 4.0] for i in range(n) for j in range(i)]
-        self.write("stuck.json", {"model": "ising", "n": n, "couplings": pairs})
+        self.write("stuck.json", {"model": "ising", "n": n, "couplings": pairs, "fields": [0] * n})
         args = "stuck.json", "--budget", "0.02", "--samplers", "dmala,rwm"
         j = self.compare(*args)
         self.assertIsNone(j["best"])
