@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/guidance.hpp"
+#include "cli/help.hpp"
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -82,9 +83,6 @@ int main(int argc, char** argv) {
                    "saltus"};
   program.set_version_flag("--version", std::string("saltus ") + version());
   program.require_subcommand(1);
-  program.footer(
-      "Run 'saltus COMMAND --help' for its options. Without a model, 'saltus sample' draws from "
-      "the\npaper's 5 x 5 Ising model.");
   typed_words.assign(argv + 1, argv + argc);
   typed = command_line_without({});
   int status = ok;
@@ -93,6 +91,7 @@ int main(int argc, char** argv) {
                     add_tune, add_merge, add_lists}) {
     add(program, status);
   }
+  arrange_help(program);
   try {
     const std::string help = asked_help(program, {argv + std::min(1, argc), argv + argc});
     if (help.empty()) {

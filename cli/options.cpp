@@ -68,7 +68,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
 }
 
 void add_seed(CLI::App& command, std::string& seed) {
-  add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1");
+  add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1")->type_name("N");
 }
 
 std::uint64_t parse_seed(const std::string& text) {

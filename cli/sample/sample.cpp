@@ -223,8 +223,9 @@ class SampleOptions {
                      "With mpirun: each process writes the draws of its chains to a file of its "
                      "own, for 'saltus merge'");
     add_default(command, "--init", c.init,
-                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file with "
-                "one row per chain");
+                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file: of "
+                "states, one row per chain, or of another run's draws")
+        ->type_name("NAME|FILE");
     add_strict(command, c.strict);
     command.add_flag("--no-cache", no_cache_,
                      "With --sampler auto: race anew, and keep nothing for later runs");
