@@ -29,7 +29,8 @@ std::unique_ptr<Sampler> make_gibbs(const Target& target, const Settings& settin
   options.block = integer_setting(settings, "block").value_or(1);
   // Sweeps where a conditional costs little; kernels on a device draw one coordinate a step.
   const bool sweeps = target.local_moves() && !target.on_device();
-  const std::string updates = find_setting(settings, "updates").value_or(sweeps ? "sweep" : "1");
+  const bool whole = sweeps || find_setting(settings, "scan") == "colours";
+  const std::string updates = find_setting(settings, "updates").value_or(whole ? "sweep" : "1");
   options.updates = updates == "sweep" ? 0 : integer_setting(settings, "updates").value_or(1);
   const GibbsSweeps* groups = sweeps && options.block == 1 ? target.gibbs_sweeps() : nullptr;
   const bool colours = options.updates == 0 && groups && groups->groups() > 0;
