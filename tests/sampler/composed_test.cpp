@@ -78,7 +78,8 @@ TEST(Sequence, TunesEveryPartByItsOwnSteps) {
   EXPECT_NEAR(tuned("dmala+rwm", "dmala.step_size"), alone, 0.05 * alone);
   EXPECT_NEAR(tuned("gibbs+rwm", "rwm.rate"), rate, 0.1 * rate);
   EXPECT_NEAR(tuned("dmala+rwm", "rwm.rate"), rate, 0.1 * rate);
-  const Sequence both({make_sampler("dmala", lattice, {}), make_sampler("gwg", lattice, {{"flips", "1"}})});
+  const Sequence both(
+      {make_sampler("dmala", lattice, {}), make_sampler("gwg", lattice, {{"flips", "1"}})});
   EXPECT_EQ(both.tuning().size(), 1u);
   EXPECT_EQ(both.tuning()[0].parameter, "dmala.step_size");
   EXPECT_EQ(make_sampler("gibbs+gwg", lattice, {{"flips", "1"}})->tunable(), nullptr);
