@@ -195,6 +195,25 @@ Model load_model(const ModelRequest& r) {
   return load_model(r.model, options);
 }
 
+std::string model_words(const ModelRequest& r) {
+  std::string words = shell_word(r.model);
+  const auto add = [&](const char* option, const std::string& value) {
+    words += std::string(" ") + option + " " + shell_word(value);
+  };
+  if (!r.domain.empty()) add("--domain", r.domain);
+  if (r.dim > 0) add("--dim", std::to_string(r.dim));
+  if (r.levels > 0) add("--levels", std::to_string(r.levels));
+  if (r.device != "cpu") add("--device", r.device);
+  if (!r.precision.empty()) add("--precision", r.precision);
+  return words;
+}
+
+std::string sampler_words(const std::string& sampler, const Settings& settings) {
+  std::string words = " --sampler " + shell_word(sampler);
+  for (const auto& [key, value] : settings) words += " --set " + shell_word(key + "=" + value);
+  return words;
+}
+
 void RunControl::add_options(CLI::App& command, const Texts& texts) {
   command.add_flag("--json", json, "Print the summary as JSON, and nothing else");
   add_typed(command, "--checkpoint", checkpoint, texts.checkpoint, "FILE");

@@ -206,25 +206,31 @@ Json probe_json(const SampleResult& r) {
           {"higher", r.probe->higher}};
 }
 
-Json choice_json(const Choice& choice) {
+Json choice_json(const Choice& choice, const std::string& repeat) {
   auto field = Json::array();
   for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
     field.push_back({{"sampler", r->contender.sampler},
                      {"tempered", r->contender.tempered},
                      {"settings", r->contender.settings},
-                     {"ess_per_second", json_number(r->ess_per_second())}});
+                     {"ess_per_second", json_number(r->ess_per_second)},
+                     {"rhat", json_rhat(r->rhat)},
+                     {"mixed", r->mixed}});
   }
-  return {{"reason", choice.reason()}, {"seconds", choice.seconds}, {"race", field}};
+  return {{"reason", choice.reason()},
+          {"command", repeat.empty() ? Json(nullptr) : Json(repeat)},
+          {"kept", choice.kept},
+          {"seconds", choice.seconds},
+          {"race", field}};
 }
 
-Json report_json(const SampleResult& r, const ClassColumns& classes) {
+Json report_json(const SampleResult& r, const ClassColumns& classes, const std::string& repeat) {
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
   j["dim"] = r.target->domain().dim();
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
-  if (r.choice) j["auto"] = choice_json(*r.choice);
+  if (r.choice) j["auto"] = choice_json(*r.choice, repeat);
   if (r.tempering) j["tempering"] = tempering_json(*r.tempering);
   j["chains"] = r.plan.chains;
   j["warmup"] = r.plan.warmup;
@@ -264,15 +270,15 @@ Json report_json(const SampleResult& r, const ClassColumns& classes) {
 
 }  // namespace
 
-void show_report_json(const SampleResult& r) {
+void show_report_json(const SampleResult& r, const std::string& repeat) {
   const ClassColumns classes = classes_of(r, all_rows(r));
   const std::vector<double> best = best_levels(r.best);
   LongLists lists = {{"mean", r.mean}, {"best.state", {best, true}}};
   classes.put_into(lists);
-  show_json(report_json(r, classes), lists);
+  show_json(report_json(r, classes, repeat), lists);
 }
 
-void print_report(const SampleResult& r) {
+void print_report(const SampleResult& r, const std::string& repeat) {
   const RunStatistics& s = r.statistics;
   const RunPlan& plan = r.plan;
   const std::string parameters = parameters_text(r.parameters, {"adapt"});
@@ -282,7 +288,11 @@ void print_report(const SampleResult& r) {
        !r.tunes.empty() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)
            : "");
-  if (r.choice) show("chosen    {}\n", r.choice->reason());
+  if (r.choice) {
+    show("chosen    {}{}\n", r.choice->reason(),
+         r.choice->kept ? " (kept from an earlier run)" : "");
+    if (!repeat.empty()) show("repeat    {}\n", repeat);
+  }
   const char* step = r.tempering ? "scans" : "steps";
   show("run       {} {} x {} draws{} after {} warm-up {}, seed {}{}\n\n", count(plan.chains),
        r.tempering ? "tempered ensembles" : "chains", with_commas(r.draws_made),

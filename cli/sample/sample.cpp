@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -147,9 +148,6 @@ void check(const SampleCommand& c) {
   if (!c.part.empty() && !starts_itself(c.init)) {
     throw UsageError("--part starts at dispersed or random states, not from a file");
   }
-  if (c.request.sampler == "auto" && !c.request.settings.empty()) {
-    throw UsageError("--set has no place beside --sampler auto: name a sampler");
-  }
   std::string why;
   if (!c.out.empty() && !can_write_draws(c.out, &why)) throw UsageError(why);
   FileRoles roles;
@@ -165,6 +163,18 @@ void check(const SampleCommand& c) {
   roles.writes("--out", c.out);
 }
 
+// Where the user's programs keep what they can make again; empty where there is no such place.
+std::string cache_folder() {
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return fs::path(value ? value : "");
+  };
+  // A relative path is to be ignored, says the XDG base directory specification.
+  if (const fs::path cache = named("XDG_CACHE_HOME"); cache.is_absolute()) return cache / "saltus";
+  const fs::path home = named("HOME");
+  return home.is_absolute() ? home / ".cache" / "saltus" : fs::path();
+}
+
 // What the request takes from the command. Without --out, draws of a part of the coordinates are
 // enough.
 void settle(SampleCommand& c) {
@@ -175,7 +185,9 @@ void settle(SampleCommand& c) {
   r.exact = !c.json || r.target->domain().unordered();
   r.keep_apart = c.out_per_rank;
   r.attributes["command"] = command_line();
-  r.notes = {{"out", c.out}, {"device", c.model.device}, {"precision", c.model.precision}};
+  r.notes["out"] = c.out;
+  r.notes["device"] = c.model.device;
+  r.notes["precision"] = c.model.precision;
 }
 
 // Binds the options of the subcommand to the request.
@@ -224,6 +236,8 @@ class SampleOptions {
     add_strict(command, c.strict);
     command.add_flag("--watch", c.watch,
                      "Show the chains while they run: log p, ESS and R-hat so far (on a terminal)");
+    command.add_flag("--no-cache", no_cache_,
+                     "With --sampler auto: race anew, and keep nothing for later runs");
     command.add_flag("!--no-probe", r.probe, "Do not look for modes that the chains have missed");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
         ->type_name("draws|moments");
@@ -276,6 +290,10 @@ class SampleOptions {
                                 : read_start_file(c.init, r.plan.chains, r.target->domain()));
       r.start = c.start->view();
     }
+    if (r.sampler == "auto") {
+      if (!no_cache_) r.cache = cache_folder();
+      r.notes["command"] = command_line_without({"--sampler", "--set"});
+    }
     settle(c);
     return c;
   }
@@ -292,8 +310,10 @@ class SampleOptions {
                          " continues; leave it out");
       }
     };
-    if (r.sampler != "auto") same("--sampler", r.sampler, saved.sampler);
-    same("--set", r.settings, saved.settings);
+    if (r.sampler != "auto" || !saved.choice) {
+      same("--sampler", r.sampler, saved.sampler);
+      same("--set", r.settings, saved.settings);
+    }
     same("--chains", r.plan.chains, saved.plan.chains);
     same("--warmup", r.plan.warmup, saved.plan.warmup);
     same("--thin", r.plan.thin, saved.plan.thin);
@@ -348,6 +368,7 @@ class SampleOptions {
   SampleCommand given_;
   std::vector<std::string> set_;
   std::string seed_ = "1";
+  bool no_cache_ = false;
 };
 
 // After something went wrong: saves what has been made, unless that is saved already, and returns
@@ -437,6 +458,15 @@ void write_warnings(SampleRun& run, const SampleCommand& command, const SampleRe
   }
 }
 
+// Where a race chose the sampler: the command that makes the same draws without one.
+std::string command_to_repeat(const SampleRequest& request) {
+  const auto typed = request.notes.find("command");
+  if (!request.choice || typed == request.notes.end()) return "";
+  const Contender& winner = request.choice->winner;
+  return typed->second + sampler_words(winner.sampler, winner.settings) +
+         (winner.tempered ? " --temper" : "");
+}
+
 int sample(SampleCommand command) {
   command.request.team = team();
   if (command.watch) {
@@ -450,7 +480,8 @@ int sample(SampleCommand command) {
   if (!leads()) return ok;
   const SampleResult result = summarise_draws(run, command);
   write_warnings(run, command, result);
-  command.json ? show_report_json(result) : print_report(result);
+  const std::string repeat = command_to_repeat(run.request());
+  command.json ? show_report_json(result, repeat) : print_report(result, repeat);
   tell_how_to_continue(result, run.request().checkpoint);
   if (!result.complete && signal_seen()) return 128 + signal_seen();
   return status_of(result.warnings, command.strict);

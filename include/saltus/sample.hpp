@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/compare/race.hpp"
+#include "saltus/compare/choice.hpp"
 #include "saltus/core/warning.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/observables.hpp"
@@ -68,9 +68,13 @@ struct SampleRequest : Saving {
   std::map<std::string, std::string> model_files;
 
   // A name (sampler_entries), or auto: the best in a short race, tempered where plain chains seem
-  // to miss modes.
+  // to miss modes. The settings are then for those that have these parameters.
   std::string sampler = "dmala";
   Settings settings;
+  // With auto: a folder that keeps the outcomes of races, so that a run that is made again on this
+  // machine has the same sampler without another race. Empty: none.
+  std::string cache;
+  std::optional<Choice> choice;                // once the race has been run; a checkpoint keeps it
   std::shared_ptr<const Sampler> own_sampler;  // in place of a name
   RunPlan plan;
   // The processes that share the run, whose chains `plan` counts; all make the same request. Draws,
@@ -195,7 +199,6 @@ class SampleRun {
   void add_exact_answer(SampleResult& r) const;
 
   SampleRequest request_;
-  std::optional<Choice> choice_;
   std::shared_ptr<const Sampler> sampler_;
   // While the run is shared: those that have chains, and which this process has.
   std::unique_ptr<Team> team_;

@@ -11,6 +11,7 @@
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/version.hpp"
+#include "service/kept_choice.hpp"
 #include "service/parts.hpp"
 #include "temper/tempering_json.hpp"
 
@@ -157,21 +158,24 @@ SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
 SampleRun::~SampleRun() = default;
 
 void SampleRun::choose() {
-  if (!request_.settings.empty()) {
-    throw UsageError("a sampler that is chosen by a race takes no settings: name a sampler");
-  }
   ByteWriter winner;
   if (!request_.team || request_.team->leads()) {
-    TemperingChoice tempering;
-    tempering.allowed = !request_.tempering && !request_.start && request_.resume.empty();
-    if (request_.model_base) {
-      tempering.base = std::make_shared<Independent>(*request_.model_base);
+    request_.choice = kept_choice(request_);
+    if (!request_.choice) {
+      ChoiceOptions options;
+      options.settings = request_.settings;
+      options.tempering = !request_.tempering && !request_.start;
+      if (request_.model_base) {
+        options.base = std::make_shared<Independent>(*request_.model_base);
+      }
+      request_.choice = choose_sampler(*request_.target, request_.plan, options);
+      keep_choice(request_, *request_.choice);
     }
-    choice_ = choose_sampler(*request_.target, request_.plan, 0, tempering);
-    request_.sampler = choice_->winner.sampler;
-    request_.settings = choice_->winner.settings;
-    if (choice_->winner.tempered) request_.tempering.emplace();
-    winner.put(choice_->winner.tempered);
+    const Contender& chosen = request_.choice->winner;
+    request_.sampler = chosen.sampler;
+    request_.settings = chosen.settings;
+    if (chosen.tempered) request_.tempering.emplace();
+    winner.put(chosen.tempered);
     put_text(winner, request_.sampler);
     for (const auto& [key, value] : request_.settings)
       put_text(winner, key), put_text(winner, value);
@@ -181,6 +185,7 @@ void SampleRun::choose() {
   ByteReader in(bytes);
   if (in.get<bool>() && !request_.tempering) request_.tempering.emplace();
   request_.sampler = get_text(in);
+  request_.settings.clear();
   while (!in.empty()) {
     const std::string key = get_text(in);
     request_.settings[key] = get_text(in);
@@ -435,7 +440,7 @@ SampleResult SampleRun::result() {
   r.statistics = run_->statistics();
   r.mean = moments_->mean();
   r.kept = kept_;
-  r.choice = choice_;
+  r.choice = request_.choice;
   if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
     r.tempering = tempering->report();
   }

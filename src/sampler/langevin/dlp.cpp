@@ -7,7 +7,6 @@
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
-#include "saltus/sampler/no_window.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
@@ -94,7 +93,7 @@ Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(s
 int Dlp::natural_window() const {
   const double penalty = std::ranges::min(penalty_);
   if (!(penalty > 0)) {
-    throw NoWindow("step_size is infinite and the model's integers are unbounded: give a window");
+    throw UsageError("step_size is infinite and the model's integers are unbounded: give a window");
   }
   return static_cast<int>(
       std::clamp(std::ceil(kReach / std::sqrt(2 * penalty)), 1.0, double{kWidest}));
