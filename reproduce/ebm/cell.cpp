@@ -344,7 +344,8 @@ std::string EbmCell::key() const {
 }
 
 Settings EbmCell::settings() const {
-  if (std::isnan(alpha)) return {};
+  if (sampler == "gwg") return {{"flips", "1"}};
+  if (sampler == "gibbs") return {{"updates", "1"}};
   Settings settings = {{"step_size", fmt::format("{:g}", alpha)}};
   if (tuned) settings["adapt"] = "true";
   return settings;
