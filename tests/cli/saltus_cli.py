@@ -204,6 +204,13 @@ def read_npz(path):
         return {name.removesuffix(".npy"): read_npy(file.read(name)) for name in file.namelist()}
 
 
+def read_draws(path):
+    """All but the warnings of the run, which the parts of a run do not know."""
+    arrays = read_npz(path)
+    arrays.pop("warnings", None)
+    return arrays
+
+
 def chain_means(x, value=float):
     """The mean over draws and coordinates of each chain's values; value(index) for two levels."""
     if x.dtype != "|u1":

@@ -68,6 +68,7 @@ if(EXISTS ${WORK}/prefix/lib/saltus OR EXISTS ${WORK}/prefix/include/saltus/run)
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -DMANIFEST=${WORK}/no-manifest.txt
   -P ${SOURCE}/cmake/uninstall.cmake ERROR_VARIABLE said RESULT_VARIABLE result)
+string(REGEX REPLACE "[ \n]+" " " said "${said}")  # CMake breaks lines
 if(result EQUAL 0 OR NOT said MATCHES "nothing was installed")
   message(FATAL_ERROR "make uninstall without an installation: ${said}")
 endif()
