@@ -10,6 +10,8 @@
 # make bench      speed, as a table
 # make bench-peers  the same samplers in plain PyTorch, timed beside ours
 # make bench-auto   how well --sampler auto chooses
+# make bench-choosing  every sampler on twenty models
+# make bench-warned    how often a summary is wrong and content, or warned without need
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
 # make torture    kills, full disks, shared names, odd places, mutated files, for ten minutes
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
@@ -20,7 +22,7 @@
 # Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
 # else is shown the command. CI=true makes errors of the compiler's warnings.
 
-.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto sanitize torture fuzz coverage format lint \
+.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
@@ -81,6 +83,12 @@ bench-auto:
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench --target saltus_bench_auto
 	@build/bench/bench/saltus_bench_auto
+
+bench-choosing: all
+	@/usr/bin/python3 bench/choosing.py build/release/saltus --out results/choosing/results.json
+
+bench-warned: all
+	@/usr/bin/python3 bench/warned.py build/release/saltus --out results/warned/results.json
 
 sanitize:
 	@scripts/setup.sh test

@@ -8,6 +8,8 @@
 #include "cli/observables.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
+#include "saltus/diagnose/mixing.hpp"
 #include "saltus/io/draw_files.hpp"
 
 namespace saltus::cli {
@@ -115,8 +117,7 @@ void diagnose(const DiagnoseRequest& request) {
          fixed(worst, 4));
   }
   if (const auto best = best_state(*draws)) show_best(*best);
-  if (worst > 1.01)
-    show("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
+  if (const auto w = mixing_warning(all, observables, draws->chains())) show_warnings({*w});
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "report/page.hpp"
 #include "reproduce/output.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/mixing.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
 
@@ -85,7 +86,9 @@ std::vector<std::size_t> coordinates_to_show(const std::vector<std::size_t>& ord
   return shown;
 }
 
-void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
+// `of_run`: what the run itself said against its draws.
+void add_verdict(const Draws& draws, const Summaries& all, const Warnings& of_run,
+                 report::Page& page) {
   const auto ess = column(all, &CoordinateSummary::ess_bulk),
              rhat = column(all, &CoordinateSummary::rhat);
   const auto constant =
@@ -94,9 +97,11 @@ void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
       fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.{}",
                   rounded(least(ess)), rounded(median(ess)), fixed(largest(rhat), 4),
                   has_classes(draws.info()) ? " (Of each coordinate's worst class.)" : ""));
-  if (largest(rhat) > 1.01) {
-    page.warning("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.");
-  }
+  const bool said =
+      std::ranges::any_of(of_run, [](const Warning& w) { return w.code == "mixing"; });
+  const auto mixing = mixing_warning(all, {}, draws.chains());
+  if (mixing && !said) page.warning(mixing->sentence);
+  for (const Warning& w : of_run) page.warning("The run's own warning: " + w.sentence);
   if (!draws.info().exact) {
     page.warning("The sampler is not exact: its draws follow a slightly different distribution.");
   }
@@ -122,11 +127,8 @@ void fill(const ReportRequest& request, const Draws& draws, report::Page& page) 
   const RunPage run{draws,    all, order, coordinates_to_show(order, request.max_coordinates),
                     observed, page};
   page.heading("What the draws are worth");
-  add_verdict(draws, all, page);
   try {
-    for (const Warning& w : parse_warnings(attribute(draws.info(), "warnings"))) {
-      page.warning("The run's own warning: " + w.sentence);
-    }
+    add_verdict(draws, all, parse_warnings(attribute(draws.info(), "warnings")), page);
   } catch (const DataError& e) {
     throw DataError(request.file + ": " + e.what());
   }

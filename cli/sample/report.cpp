@@ -196,7 +196,7 @@ void print_remedy(const SampleResult& r) {
   show(
       "\nTo draw from all modes, exchange states along a ladder of temperatures:\n  {} "
       "--temper{}\n",
-      command_line(), sweeps ? " --sampler gibbs --set updates=sweep" : "");
+      command_line(), sweeps ? " --sampler gibbs" : "");
 }
 
 Json probe_json(const SampleResult& r) {

@@ -179,7 +179,7 @@ class Pages(ReportTest):
         self.sample("d.nc", "ising-lattice", "--sampler", "dula", "--draws", "20")
         html, _ = self.report("d.nc")
         self.assertIn("not exact", html)
-        self.assertIn("have not mixed", html)
+        self.assertIn("the chains disagree", html)
 
     def test_many_draws_make_no_large_page(self):
         self.sample("d.npz", "bernoulli", "--draws", "200000", "--chains", "2")
