@@ -9,6 +9,7 @@ MENU = [
     ]),
     ("Sample", [
         ("Models and files", "docs/formats.html"),
+        ("When to use what", "docs/choosing.html"),
         ("Samplers", "docs/samplers.html"),
         ("Tuning", "docs/tuning.html"),
         ("Report pages", "docs/report.html"),
