@@ -27,6 +27,7 @@ const std::string& command_line();
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);
 void add_verify(CLI::App& program, int& status);
+void add_exact(CLI::App& program, int& status);
 void add_certify(CLI::App& program, int& status);
 void add_logz(CLI::App& program, int& status);
 void add_anneal(CLI::App& program, int& status);

@@ -72,9 +72,9 @@ int main(int argc, char** argv) {
   typed = "saltus";
   for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
   int status = ok;
-  for (auto* add : {add_sample, add_compare, add_verify, add_certify, add_logz, add_anneal,
-                    add_diagnose, add_report, add_learn, add_infill, add_reproduce, add_convert,
-                    add_tune, add_merge, add_lists}) {
+  for (auto* add : {add_sample, add_compare, add_verify, add_exact, add_certify, add_logz,
+                    add_anneal, add_diagnose, add_report, add_learn, add_infill, add_reproduce,
+                    add_convert, add_tune, add_merge, add_lists}) {
     add(program, status);
   }
   try {

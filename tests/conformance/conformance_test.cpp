@@ -67,6 +67,8 @@ TEST_P(EverySampler, TakesTheStepsThatItsMatrixSays) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, EverySampler, testing::ValuesIn(small_targets()),
                          [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(ForbiddingTargets, EverySampler, testing::ValuesIn(forbidding_targets()),
+                         [](const auto& p) { return p.param.name; });
 
 // A sampler whose matrix is another one's with a change.
 class Changed final : public Sampler, public Enumerable {
