@@ -96,7 +96,7 @@ inline FactorsModel random_factors(unsigned seed, int dim, int factors, int most
                                    double forbidden) {
   std::mt19937 random(seed);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const auto uniform = [&] { return random() / 4294967296.0; };
+  const auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0; };
   FactorsModel m;
   m.constant = uniform();
   for (int i = 0; i < dim; ++i) m.levels.push_back(2 + below(most_levels - 1));

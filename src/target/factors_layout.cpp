@@ -104,8 +104,10 @@ void Factors::tidy_clauses() {
   FactorsModel& m = model_;
   std::size_t kept = 0, end = 0;
   std::vector<Literal> clause;
-  for (std::size_t c = 0; c < m.clauses(); ++c) {
-    clause.assign(m.clause(c).begin(), m.clause(c).end());
+  for (std::size_t c = 0, from = 0, to = 0; c < m.clauses(); ++c, from = to) {
+    to = m.clause_begin[c + 1];  // until a shorter clause takes its place
+    const auto read = std::span(m.literals).subspan(from, to - from);
+    clause.assign(read.begin(), read.end());
     std::sort(clause.begin(), clause.end(), [](const Literal& a, const Literal& b) {
       return a.coordinate != b.coordinate ? a.coordinate < b.coordinate : a.level < b.level;
     });

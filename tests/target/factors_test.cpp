@@ -200,7 +200,8 @@ TEST(Factors, FindsAllowedStates) {
     const Stream stream(1, chain, 0, Purpose::start);
     std::vector<Symbol> x(n);
     for (int i = 0; i < n; ++i)
-      x[static_cast<std::size_t>(i)] = stream.word(static_cast<std::uint32_t>(i)) >> 31;
+      x[static_cast<std::size_t>(i)] =
+          static_cast<Symbol>(stream.word(static_cast<std::uint32_t>(i)) >> 31);
     ASSERT_TRUE(target.make_allowed(stream, x.data()));
     EXPECT_EQ(logp_of(target, x.data()), 0);
   }
