@@ -192,8 +192,11 @@ AisResult AisRun::result() const {
   // Reverse chains end in allowed states alone: their mean weight is the probability of these under
   // the base, divided by Z.
   if (reverse_ && dead > 0) {
-    result.reverse->log_z +=
-        std::log1p(-static_cast<double>(dead) / static_cast<double>(weights.size()));
+    const auto chains = static_cast<double>(weights.size());
+    const double alive = (chains - static_cast<double>(dead)) / chains;
+    result.reverse->log_z += std::log(alive);
+    result.reverse->standard_error =
+        std::hypot(result.reverse->standard_error, std::sqrt((1 - alive) / (alive * chains)));
   }
   result.seconds = seconds_;
   return result;
