@@ -128,20 +128,30 @@ int count_classes(Rows<const double> t, std::span<const double> pi) {
   return classes;
 }
 
-// The law that T leaves invariant among the states that are not forbidden.
-std::vector<double> law_of_allowed(Rows<const double> t, const StateTable& table) {
+std::vector<std::size_t> allowed_states(const StateTable& table) {
   std::vector<std::size_t> allowed;
   for (std::size_t s = 0; s < table.size(); ++s) {
     if (table.logp(s) != -std::numeric_limits<double>::infinity()) allowed.push_back(s);
   }
-  if (allowed.size() == table.size()) return stationary_law(t);
-  const RowBuffer<double> part(row(allowed.size()), row(allowed.size()));
-  for (std::size_t i = 0; i < allowed.size(); ++i) {
-    for (std::size_t j = 0; j < allowed.size(); ++j) {
-      part.view()[row(i)][row(j)] = t[row(allowed[i])][row(allowed[j])];
+  return allowed;
+}
+
+// The rows and columns of some states.
+RowBuffer<double> part_of(Rows<const double> t, const std::vector<std::size_t>& states) {
+  RowBuffer<double> part(row(states.size()), row(states.size()));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (std::size_t j = 0; j < states.size(); ++j) {
+      part.view()[row(i)][row(j)] = t[row(states[i])][row(states[j])];
     }
   }
-  const std::vector<double> law = stationary_law(part.view());
+  return part;
+}
+
+// The law that T leaves invariant among the states that are not forbidden.
+std::vector<double> law_of_allowed(Rows<const double> t, const StateTable& table) {
+  const std::vector<std::size_t> allowed = allowed_states(table);
+  if (allowed.size() == table.size()) return stationary_law(t);
+  const std::vector<double> law = stationary_law(part_of(t, allowed).view());
   if (law.empty()) return law;
   std::vector<double> all(table.size());
   for (std::size_t i = 0; i < allowed.size(); ++i) all[allowed[i]] = law[i];
@@ -269,11 +279,15 @@ double second_eigenvalue(const Sampler& sampler, const StateTable& table) {
     multiply(all.view(), one.view(), product.view());
     all = std::move(product);
   }
+  const std::vector<std::size_t> allowed = allowed_states(table);
+  if (allowed.size() < table.size()) all = part_of(all.view(), allowed);
   // Without the eigenvalue 1 and its stationary law.
   const std::vector<double> law = stationary_law(all.view());
   if (law.empty()) return 1;
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) all.view()[i][j] -= law[static_cast<std::size_t>(j)];
+  for (int i = 0; i < all.view().rows; ++i) {
+    for (int j = 0; j < all.view().rows; ++j) {
+      all.view()[i][j] -= law[static_cast<std::size_t>(j)];
+    }
   }
   return std::pow(spectral_radius(std::move(all)), 1.0 / phases);
 }

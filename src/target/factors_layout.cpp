@@ -60,8 +60,14 @@ void check_entries(const std::string& where, std::span<const double> entries) {
 
 }  // namespace
 
-Factors::Factors(FactorsModel model, double floor)
-    : model_(std::move(model)), domain_(domain_of(model_.levels)), floor_(floor) {
+double Factors::usual_floor(int dim) {
+  return std::clamp(2 * std::log(dim), 4.0, 20.0);
+}
+
+Factors::Factors(FactorsModel model, std::optional<double> floor)
+    : model_(std::move(model)),
+      domain_(domain_of(model_.levels)),
+      floor_(floor.value_or(usual_floor(domain_.dim()))) {
   check();
   tidy_clauses();
   find_penalty();

@@ -92,7 +92,7 @@ class FactorsTest(CliTest):
 
     def sampled(self, model, *options):
         """The means of draws lie within five standard errors of the exact ones."""
-        j = strict_json(self.good("sample", model, "--draws", 5000, "--seed", 1, *options, "--json", "--out", "d.csv").out)
+        j = strict_json(self.good("sample", model, *(() if "--draws" in options else ("--draws", 5000)), "--seed", 1, *options, "--json", "--out", "d.csv").out)
         self.assertNotIn("nonfinite", [w["code"] for w in j["warnings"]])
         for mean, (_, p) in zip(j["mean"], self.exact(model)["marginals"]):
             self.assertLess(abs(mean - p), 5 * (p * (1 - p) / j["ess"]["min"]) ** 0.5)
@@ -108,6 +108,7 @@ class FactorsTest(CliTest):
         # States that no single change joins: blocks, or a ladder of temperatures.
         self.sampled("equal.json", "--sampler", "gibbs", "--set", "block=5")
         self.sampled("equal.json", "--temper")
+        self.sampled("equal.json", "--sampler", "dmala", "--draws", 50000)  # crosses, by two changes at once
 
     def test_what_cannot_be_drawn(self):
         self.refused(DATA, ["no state of positive probability", "--init"], "sample", "none.json")

@@ -76,7 +76,7 @@ TEST(Factors, ScoresAreExactDifferencesAboveTheFloor) {
           ASSERT_TRUE(std::isfinite(says));
           if (table.logp(s) == kMinusInfinity) continue;
           double change = table.logp(table.index(y.data())) - table.logp(s);
-          if (target.forbidden_states()) change = std::max(change, -Factors::kFloor);
+          if (target.forbidden_states()) change = std::max(change, -target.floor());
           EXPECT_NEAR(says, change, 1e-11);
         }
       }
@@ -180,6 +180,11 @@ TEST(Factors, TheFloorJoinsWhatForbiddenStatesPart) {
     EXPECT_TRUE(result.irreducible);
     EXPECT_LT(result.invariance, 1e-12);
   }
+  EXPECT_EQ(Factors(equal_bits()).floor(), 4);
+  EXPECT_EQ(Factors::usual_floor(1'000'000), 20);
+  const Factors usual(equal_bits());
+  const auto tuned = make_sampler("dmala", usual, {{"step_size", "5"}});
+  EXPECT_LT(second_eigenvalue(*tuned, StateTable(usual)), 0.99);  // it crosses in practice, too
   const Factors parted(equal_bits(), 1e6);
   const auto dmala = make_sampler("dmala", parted, {{"step_size", "1"}});
   EXPECT_FALSE(check_transitions(*dmala, StateTable(parted)).irreducible);

@@ -4,10 +4,11 @@
 // The extension is multilinear, so the score of level k at coordinate i, read from the tables, is
 // the exact change of log p when i alone takes that level; that of the present level is 0. Where
 // some state is forbidden, scores have a floor: a change that is forbidden on its own counts as one
-// of -kFloor, so that proposals which change several coordinates can cross forbidden states, and
+// of -floor, so that proposals which change several coordinates can cross forbidden states, and
 // log q uses the same scores both ways. log p and differences have no floor.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "saltus/model/models.hpp"
@@ -17,11 +18,13 @@ namespace saltus {
 
 class Factors final : public Target, public LocalMoves, public ForbiddenStates {
  public:
-  static constexpr double kFloor = 20;
+  // 2 log(dim), from 4 to 20: DMALA proposes a forbidden change with a probability of at most about
+  // exp(-floor / 2), so that of all coordinates about one at a time makes such a change.
+  static double usual_floor(int dim);
 
-  // `floor` in place of kFloor is for tests. Throws DataError when the model's values do not fit
-  // one another.
-  explicit Factors(FactorsModel model, double floor = kFloor);
+  // Throws DataError when the model's values do not fit one another.
+  explicit Factors(FactorsModel model, std::optional<double> floor = {});
+  double floor() const { return floor_; }
 
   // An equal model, with a table for each coordinate that has one of its own.
   FactorsModel model() const;
