@@ -110,6 +110,20 @@ class FactorsTest(CliTest):
         self.sampled("equal.json", "--temper")
         self.sampled("equal.json", "--sampler", "dmala", "--draws", 50000)  # crosses, by two changes at once
 
+    def test_coordinates_of_one_level(self):
+        """They are part of every state, and of no diagnosis."""
+        self.write("one.json", json.dumps({"model": "factors", "levels": [1, 2, 1, 3], "factors": [
+            {"over": [1], "log": [-0.47, 2.0]}, {"over": [3, 1, 0], "log": [0, 0.1, 0.3, 0.2, "-inf", 1]}]}))
+        exact = self.exact("one.json")
+        self.assertEqual([len(p) for p in exact["marginals"]], [1, 2, 1, 3])
+        for sampler in "dmala", "gibbs", "gwg", "rwm", "hamming_ball":
+            j = strict_json(self.good("sample", "one.json", "--sampler", sampler, "--draws", 4000, "--seed", 3, "--json").out)
+            self.assertEqual(j["warnings"], [], sampler)
+            self.assertEqual((j["mean"][0], j["mean"][2]), (0, 0))
+            self.assertAlmostEqual(j["mean"][1], exact["marginals"][1][1], delta=0.02)
+        self.assertEqual(self.good("sample", "one.json", "--draws", 1000, "--out", "one.nc", "--json").status, 0)
+        self.good("verify", "one.json")
+
     def test_what_cannot_be_drawn(self):
         self.refused(DATA, ["no state of positive probability", "--init"], "sample", "none.json")
         for sampler in "dula", "rmala", "dsvgd":
