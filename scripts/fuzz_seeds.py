@@ -37,6 +37,10 @@ for number, content in enumerate(contents):
     (folder / "data" / f"plain-{number}").write_bytes(bytes([number]) + content)
     (folder / "data" / f"packed-{number}").write_bytes(bytes([number]) + gzip.compress(content))
 
+# Observables.
+for number, text in enumerate(["m2 = mean(x)^2", "x[0]*x[1,2]", "count(level[0:3] == 1) / 3", "-abs(min(x, 0)) + logp"]):
+    (folder / "expression" / f"observable-{number}").write_text(text)
+
 # Graphs of rudy: with weights and without.
 for number, text in enumerate(("# a graph\n3 2\n1 2 -1\n2 3 1.5e-3\n", "4 3\n1 2\n+2 3\r\n4\t1\n", "2 0\n")):
     (folder / "rudy" / f"graph-{number}").write_text(text)

@@ -111,7 +111,9 @@ Mixing mixing_of(const SampleResult& r) {
   std::vector<std::pair<double, double>> all;  // R-hat, ESS
   for (const CoordinateSummary& s : r.summaries) all.emplace_back(s.rhat, s.ess_bulk);
   if (r.random_sampler) {
-    for (const ObservableSummary& s : r.observables) all.emplace_back(s.rhat, s.ess_bulk);
+    for (const ObservableSummary& s : r.observables) {
+      if (!s.of_pairs) all.emplace_back(s.rhat, s.ess);
+    }
   }
   Mixing m;
   for (const auto& [rhat, ess] : all) {

@@ -35,6 +35,7 @@ def main():
 
 def environment(**extra):
     env = {k: v for k, v in os.environ.items() if k != "SALTUS_LEVEL"}
+    env["XDG_CACHE_HOME"] = os.devnull  # no test keeps anything in the user's cache
     env.update(extra)
     return env
 
