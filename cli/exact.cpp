@@ -103,7 +103,8 @@ void add_exact(CLI::App& program, int&) {
       "exact", "Exact log Z, probabilities and best state, where the model's graph is narrow");
   auto options = std::make_shared<ExactOptions>();
   add_model_options(*command, options->model);
-  add_default(*command, "--memory", options->memory, "Memory for tables: 512MiB, 4GiB");
+  add_default(*command, "--memory", options->memory, "Memory for tables: 512MiB, 4GiB")
+      ->type_name("SIZE");
   command->add_flag("--json", options->json, "Print the results as JSON, and nothing else");
   command->callback([options] { exact(*options); });
 }
