@@ -30,6 +30,7 @@ std::string command_line_without(std::initializer_list<std::string> options);
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);
 void add_verify(CLI::App& program, int& status);
+void add_exact(CLI::App& program, int& status);
 void add_certify(CLI::App& program, int& status);
 void add_logz(CLI::App& program, int& status);
 void add_anneal(CLI::App& program, int& status);

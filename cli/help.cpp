@@ -100,6 +100,7 @@ const std::map<std::string, std::vector<std::string>>& all_examples() {
         "saltus sample ising --temper"}},
       {"compare", {"saltus compare ising --budget 0.2"}},
       {"verify", {"saltus verify ising-2x2 --sampler gwg"}},
+      {"exact", {"saltus exact ising-lattice", "saltus exact potts --json"}},
       {"certify", {"saltus certify ising-lattice --pairs 200"}},
       {"logz", {"saltus logz ising --betas 2000"}},
       {"anneal", {"saltus anneal ising --restarts 50 --out best.json"}},

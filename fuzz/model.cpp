@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (domain.dim() > 4096) return 0;
     const saltus::RowBuffer<saltus::Symbol> x(3, domain.dim());
     for (int i = 0; i < domain.dim(); ++i) {
-      x.view()[1][i] = 1;
+      x.view()[1][i] = domain.levels(i) > 1;
       x.view()[2][i] = static_cast<saltus::Symbol>(domain.levels(i) - 1);
     }
     const saltus::RowBuffer<float> score(3, domain.score_size());

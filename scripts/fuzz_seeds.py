@@ -17,6 +17,14 @@ source = (pathlib.Path(__file__).parent.parent / "src/io/models/built_in_models.
 for number, text in enumerate(re.findall(r'R"\((.*?)\)"', source, re.S)):
     (folder / "model" / f"built-in-{number}.json").write_text(text)
 
+# Factor graphs: tables and clauses, -inf, a coordinate of one level.
+(folder / "model" / "factors-0.json").write_text(json.dumps(
+    {"model": "factors", "levels": [2, 1, 3], "constant": -0.5, "factors": [
+        {"over": [2, 0], "log": [0, 1.5, "-inf", 0.25, -1, 0]}, {"over": [], "log": [0.75]}, {"over": [1], "log": [2]},
+        {"clause": [[0, 1], [2, 2]], "weight": 1.5}, {"clause": [[2, 0], [2, 1], [0, 0]], "hard": True}]}))
+(folder / "model" / "factors-1.json").write_text(json.dumps(
+    {"model": "factors", "levels": [2, 2], "factors": [{"over": [0, 1], "log": ["-inf", 0, 0, "-inf"]}]}))
+
 # Data sets of two rows; the first byte chooses the name (fuzz/data.cpp).
 header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + "\n"
 npy = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\1\1\0\1\0"

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "factor_models.hpp"
 #include "saltus/target/bernoulli.hpp"
+#include "saltus/target/factors.hpp"
 #include "saltus/target/function.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
@@ -88,12 +90,27 @@ inline std::vector<SmallTarget> small_targets() {
              Domain::categorical({3, 2, 4}), {.3, -.5, 1.1, .2, -.1, 0, .4, -.6, .2},
              {{0, 1, {.5, -.3, .2, .1, .8, -.6}}, {1, 2, {.3, -.2, .5, .1, -.4, .2, 0, .6}}}));
        }},
+      {"factors", [] { return Made(new Factors(uneven_factors())); }},
       {"poisson",
        [] {
          return Made(new Poisson({0.7, 2.0}));
        },
        24},
   };
+}
+
+// Targets with states of probability 0.
+inline std::vector<SmallTarget> forbidding_targets() {
+  using Made = std::unique_ptr<Target>;
+  return {{"equal_bits", [] { return Made(new Factors(equal_bits())); }},
+          {"hard_clauses", [] { return Made(new Factors(hard_clauses())); }},
+          {"forbidden_levels", [] {
+             FactorsModel m = uneven_factors();
+             m.add_table(std::vector<std::int32_t>{0, 3},
+                         std::vector{kMinusInfinity, 0.2, 0.0, 0.1, kMinusInfinity, -0.3, 0.0, 0.4,
+                                     kMinusInfinity});
+             return Made(new Factors(std::move(m)));
+           }}};
 }
 
 }  // namespace saltus

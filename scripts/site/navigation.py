@@ -22,6 +22,7 @@ MENU = [
     ("Many modes", [
         ("Tempering", "docs/tempering.html"),
         ("log Z", "docs/logz.html"),
+        ("Exact answers", "docs/exact.html"),
         ("How long is enough", "docs/certify.html"),
     ]),
     ("Learn", [("Learning from data", "docs/learning.html")]),

@@ -69,12 +69,16 @@ RunPlan warmup_plan(const AisPlan& plan, bool tuned) {
   return run;
 }
 
-RowBuffer<Symbol> draws_of(const Independent& base, const RunPlan& plan) {
+// Draws of the base, each changed until the model allows it.
+RowBuffer<Symbol> allowed_draws(const Target& model, const Independent& base, const RunPlan& plan) {
   RowBuffer<Symbol> states(plan.chains, base.domain().dim());
   for (int chain = 0; chain < plan.chains; ++chain) {
-    const Stream stream(plan.seed, plan.first_chain + static_cast<std::uint32_t>(chain), 0,
-                        Purpose::start);
+    const std::uint32_t name = plan.first_chain + static_cast<std::uint32_t>(chain);
+    const Stream stream(plan.seed, name, 0, Purpose::start);
     base.draw(stream, states.view()[chain]);
+    if (const ForbiddenStates* forbidden = model.forbidden_states()) {
+      allow(*forbidden, plan.seed, name, states.view()[chain]);
+    }
   }
   return states;
 }
@@ -115,7 +119,7 @@ AisRun::AisRun(const Tempered& path, std::unique_ptr<Sampler> sampler, const Ais
   } else if (start) {
     run_.start(start);
   } else {
-    run_.start(draws_of(path_.base(), run_.plan()).view());
+    run_.start(allowed_draws(path_.model(), path_.base(), run_.plan()).view());
   }
 }
 
@@ -177,7 +181,23 @@ AisResult AisRun::result() const {
   AisResult result;
   result.parameters = run_.sampler().parameters();
   result.forward = estimate(*forward_, true);
+  const std::vector<double>& weights = result.forward.log_weights;
+  const auto dead = std::ranges::count(weights, -INFINITY);
+  if (dead == std::ssize(weights)) {
+    throw DataError(
+        "every annealed chain started in a state that the model forbids, so that their "
+        "weights say nothing of log Z: estimate it by tempering, or take more chains");
+  }
   if (reverse_) result.reverse = estimate(*reverse_, false);
+  // Reverse chains end in allowed states alone: their mean weight is the probability of these under
+  // the base, divided by Z.
+  if (reverse_ && dead > 0) {
+    const auto chains = static_cast<double>(weights.size());
+    const double alive = (chains - static_cast<double>(dead)) / chains;
+    result.reverse->log_z += std::log(alive);
+    result.reverse->standard_error =
+        std::hypot(result.reverse->standard_error, std::sqrt((1 - alive) / (alive * chains)));
+  }
   result.seconds = seconds_;
   return result;
 }

@@ -9,10 +9,11 @@
 namespace saltus {
 namespace {
 
-void check_levels(std::size_t coordinate, int levels) {
-  if (levels >= 2 && levels <= Domain::kMaxLevels) return;
+void check_levels(std::size_t coordinate, int levels, int least) {
+  if (levels >= least && levels <= Domain::kMaxLevels) return;
   throw DataError("coordinate " + std::to_string(coordinate) + " has " + std::to_string(levels) +
-                  " levels; it needs 2 to " + std::to_string(Domain::kMaxLevels));
+                  " levels; it needs " + std::to_string(least) + " to " +
+                  std::to_string(Domain::kMaxLevels));
 }
 
 void check_total(std::int64_t total) {
@@ -28,16 +29,17 @@ Domain::Domain(Kind kind, int dim, int levels)
   if (dim < 1) {
     throw DataError("a domain needs at least one coordinate, not " + std::to_string(dim));
   }
-  check_levels(0, levels);
+  check_levels(0, levels, 2);
   if (kind == Kind::categorical) check_total(std::int64_t{dim} * levels);
 }
 
 Domain::Domain(Kind kind, std::vector<int> levels)
-    : Domain(kind, static_cast<int>(levels.size()), levels.empty() ? 2 : levels[0]) {
-  for (std::size_t i = 0; i < levels.size(); ++i) check_levels(i, levels[i]);
+    : Domain(kind, static_cast<int>(levels.size()),
+             levels.empty() ? 2 : *std::max_element(levels.begin(), levels.end())) {
+  const int least = kind == Kind::categorical ? 1 : 2;
+  for (std::size_t i = 0; i < levels.size(); ++i) check_levels(i, levels[i], least);
   if (std::all_of(levels.begin(), levels.end(), [&](int l) { return l == levels[0]; })) return;
   uniform_levels_ = 0;
-  max_levels_ = *std::max_element(levels.begin(), levels.end());
   score_begin_.resize(levels.size() + 1);
   if (kind == Kind::categorical) {
     check_total(std::accumulate(levels.begin(), levels.end(), std::int64_t{0}));

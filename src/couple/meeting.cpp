@@ -121,6 +121,9 @@ void Pair::start(int r) {
     const auto levels = static_cast<std::uint64_t>(domain.levels(i));
     tile.x[r][i] = static_cast<Symbol>(stream.word(static_cast<std::uint32_t>(i)) * levels >> 32);
   }
+  if (const ForbiddenStates* forbidden = target_.forbidden_states()) {
+    allow(*forbidden, plan_.seed, 2 * at_.pair + static_cast<std::uint32_t>(r), tile.x[r]);
+  }
   const auto row = [r](auto rows) {
     if (rows) rows.data = rows[r];
     rows.rows = 1;

@@ -94,14 +94,14 @@ double spectral_radius(RowBuffer<double> a) {
   return radius;
 }
 
-// Every state with weight can be reached from the first such state (or, backwards, leads to it).
-bool all_reached(Rows<const double> t, std::span<const double> pi, bool backwards) {
-  const std::size_t n = pi.size();
+constexpr int kMostClasses = 32;  // that are counted
+
+// The states that can be reached from a state (or, backwards, that lead to it).
+std::vector<bool> reached(Rows<const double> t, std::size_t start, bool backwards) {
+  const std::size_t n = static_cast<std::size_t>(t.rows);
   std::vector<bool> seen(n);
-  std::vector<std::size_t> open;
-  for (std::size_t s = 0; s < n && open.empty(); ++s) {
-    if (pi[s] > 0) open.push_back(s), seen[s] = true;
-  }
+  std::vector<std::size_t> open{start};
+  seen[start] = true;
   while (!open.empty()) {
     const std::size_t from = open.back();
     open.pop_back();
@@ -110,10 +110,52 @@ bool all_reached(Rows<const double> t, std::span<const double> pi, bool backward
       if (p > 0 && !seen[to]) seen[to] = true, open.push_back(to);
     }
   }
-  for (std::size_t s = 0; s < n; ++s) {
-    if (pi[s] > 0 && !seen[s]) return false;
+  return seen;
+}
+
+// Classes of states with weight that lead to one another; kMostClasses when there are more.
+int count_classes(Rows<const double> t, std::span<const double> pi) {
+  std::vector<bool> known(pi.size());
+  int classes = 0;
+  for (std::size_t s = 0; s < pi.size() && classes < kMostClasses; ++s) {
+    if (!(pi[s] > 0) || known[s]) continue;
+    ++classes;
+    const std::vector<bool> after = reached(t, s, false), before = reached(t, s, true);
+    for (std::size_t other = s; other < pi.size(); ++other) {
+      if (after[other] && before[other]) known[other] = true;
+    }
   }
-  return true;
+  return classes;
+}
+
+std::vector<std::size_t> allowed_states(const StateTable& table) {
+  std::vector<std::size_t> allowed;
+  for (std::size_t s = 0; s < table.size(); ++s) {
+    if (table.logp(s) != -std::numeric_limits<double>::infinity()) allowed.push_back(s);
+  }
+  return allowed;
+}
+
+// The rows and columns of some states.
+RowBuffer<double> part_of(Rows<const double> t, const std::vector<std::size_t>& states) {
+  RowBuffer<double> part(row(states.size()), row(states.size()));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (std::size_t j = 0; j < states.size(); ++j) {
+      part.view()[row(i)][row(j)] = t[row(states[i])][row(states[j])];
+    }
+  }
+  return part;
+}
+
+// The law that T leaves invariant among the states that are not forbidden.
+std::vector<double> law_of_allowed(Rows<const double> t, const StateTable& table) {
+  const std::vector<std::size_t> allowed = allowed_states(table);
+  if (allowed.size() == table.size()) return stationary_law(t);
+  const std::vector<double> law = stationary_law(part_of(t, allowed).view());
+  if (law.empty()) return law;
+  std::vector<double> all(table.size());
+  for (std::size_t i = 0; i < allowed.size(); ++i) all[allowed[i]] = law[i];
+  return all;
 }
 
 const Enumerable& matrices_of(const Sampler& sampler) {
@@ -214,10 +256,12 @@ Conformance check_transitions(const Sampler& sampler, const StateTable& table) {
     multiply(all.view(), one.view(), product.view());
     all = std::move(product);
   }
-  result.irreducible = all_reached(all.view(), pi, false) && all_reached(all.view(), pi, true);
+  result.classes = count_classes(all.view(), pi);
+  result.irreducible = result.classes == 1;
   result.l1 = std::numeric_limits<double>::quiet_NaN();
   if (!result.irreducible) return result;
-  result.stationary = n <= kEliminated ? stationary_law(all.view()) : iterated_law(all.view(), pi);
+  result.stationary =
+      n <= kEliminated ? law_of_allowed(all.view(), table) : iterated_law(all.view(), pi);
   if (!result.stationary.empty()) result.l1 = l1(result.stationary, pi);
   return result;
 }
@@ -235,11 +279,15 @@ double second_eigenvalue(const Sampler& sampler, const StateTable& table) {
     multiply(all.view(), one.view(), product.view());
     all = std::move(product);
   }
+  const std::vector<std::size_t> allowed = allowed_states(table);
+  if (allowed.size() < table.size()) all = part_of(all.view(), allowed);
   // Without the eigenvalue 1 and its stationary law.
   const std::vector<double> law = stationary_law(all.view());
   if (law.empty()) return 1;
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) all.view()[i][j] -= law[static_cast<std::size_t>(j)];
+  for (int i = 0; i < all.view().rows; ++i) {
+    for (int j = 0; j < all.view().rows; ++j) {
+      all.view()[i][j] -= law[static_cast<std::size_t>(j)];
+    }
   }
   return std::pow(spectral_radius(std::move(all)), 1.0 / phases);
 }

@@ -41,6 +41,16 @@ Change random_change(const Domain& domain, std::uint64_t seed, std::uint32_t num
   return c;
 }
 
+// Lets the change begin at a state that the model allows.
+void allow_start(const ForbiddenStates& forbidden, std::uint64_t seed, std::uint32_t number,
+                 Change& c) {
+  const auto i = static_cast<std::size_t>(c.coordinate);
+  const Symbol level = c.to[i];
+  forbidden.make_allowed(Stream(seed, number, 2, Purpose::check), c.from.data());
+  c.to = c.from;
+  c.to[i] = level;
+}
+
 // What the scores at both ends predict for the change of logp.
 double trapezoid(const Domain& domain, const Change& c, const std::vector<double>& score_from,
                  const std::vector<double>& score_to) {
@@ -67,11 +77,14 @@ GradientCheck check_score(const Target& target, int changes, std::uint64_t seed)
   double xx = 0, xy = 0, yy = 0;  // changes come in both directions, so their mean is zero
   const Domain& domain = target.domain();
   const auto scores = static_cast<std::size_t>(domain.score_size());
+  const ForbiddenStates* forbidden = target.forbidden_states();
   std::vector<double> score_from(scores), score_to(scores);
   for (int n = 0; n < changes; ++n) {
-    const Change c = random_change(domain, seed, static_cast<std::uint32_t>(n));
+    Change c = random_change(domain, seed, static_cast<std::uint32_t>(n));
+    if (forbidden) allow_start(*forbidden, seed, static_cast<std::uint32_t>(n), c);
     const double from = logp_of(target, c.from.data(), score_from.data());
     const double difference = logp_of(target, c.to.data(), score_to.data()) - from;
+    if (forbidden && !std::isfinite(difference)) continue;  // scores say nothing of these
     const double predicted = trapezoid(domain, c, score_from, score_to);
     const double error = std::abs(difference - predicted) / (1 + std::abs(difference));
     ++result.changes;

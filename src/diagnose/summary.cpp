@@ -119,7 +119,7 @@ struct Classes {
   }
   // Indicators whose sizes a column is asked for. Two levels are their own indicators.
   std::size_t asked(int column) const {
-    return of(column) > 2 ? static_cast<std::size_t>(most) : 0;
+    return of(column) != 2 ? static_cast<std::size_t>(most) : 0;
   }
   // Throws DataError when a column has draws beyond its classes.
   void check(int column, const LevelCounts& counts) const {

@@ -2,6 +2,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/target/bernoulli.hpp"
+#include "saltus/target/factors.hpp"
 #include "saltus/target/independent.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
@@ -17,6 +18,7 @@ struct Maker {
 
   Made operator()(const BernoulliModel& m) const { return std::make_unique<Bernoulli>(m); }
   Made operator()(const PoissonModel& m) const { return std::make_unique<Poisson>(m); }
+  Made operator()(const FactorsModel& m) const { return std::make_unique<Factors>(m); }
   Made operator()(const IsingModel& m) const { return make_ising(m); }
   Made operator()(const LatticeModel& m) const { return make_lattice(m); }
   Made operator()(const QuadraticModel& m) const { return std::make_unique<Quadratic>(m); }
@@ -29,6 +31,20 @@ struct Maker {
 };
 
 }  // namespace
+
+void FactorsModel::add_table(std::span<const std::int32_t> scope,
+                             std::span<const double> log_values) {
+  scopes.insert(scopes.end(), scope.begin(), scope.end());
+  scope_begin.push_back(scopes.size());
+  entries.insert(entries.end(), log_values.begin(), log_values.end());
+  entry_begin.push_back(entries.size());
+}
+
+void FactorsModel::add_clause(std::span<const Literal> clause, double weight) {
+  literals.insert(literals.end(), clause.begin(), clause.end());
+  clause_begin.push_back(literals.size());
+  weights.push_back(weight);
+}
 
 std::unique_ptr<Target> make_target(const AnyModel& model) {
   return std::visit(Maker{}, model);

@@ -28,6 +28,8 @@ int tiles_of(const std::vector<ChainGroup>& groups, int wanted) {
 
 // Unbounded integers start below this.
 constexpr int kStartLevels = 10;
+// Random numbers of a start that had to be changed: far from those of its draw.
+constexpr std::uint64_t kRepairStep = std::uint64_t{1} << 48;
 
 // The level of all coordinates at the start of a chain; nothing where it starts at random.
 std::optional<int> start_level(const Domain& domain, std::uint32_t chain) {
@@ -39,6 +41,12 @@ std::optional<int> start_level(const Domain& domain, std::uint32_t chain) {
 }
 
 }  // namespace
+
+void allow(const ForbiddenStates& forbidden, std::uint64_t seed, std::uint32_t chain, Symbol* x) {
+  if (forbidden.make_allowed(Stream(seed, chain, kRepairStep, Purpose::start), x)) return;
+  throw StartError("no state of positive probability was found for chain " + std::to_string(chain) +
+                   "; start from states that the model allows");
+}
 
 Ensemble::Ensemble(std::vector<ChainGroup> groups, const EnsemblePlan& plan)
     : seed_(plan.seed), pool_(useful_threads(plan.threads, tiles_of(groups, plan.tile))) {
@@ -104,16 +112,18 @@ void Ensemble::start_random() {
   for (const auto& group : groups_) group->states_here = true, group->device_ready = false;
   for (const auto& storage : tiles_) {
     const Domain& domain = storage->model->domain();
+    const ForbiddenStates* forbidden = storage->model->forbidden_states();
     Tile& tile = storage->tile;
     for (int r = 0; r < tile.rows(); ++r) {
-      const Stream stream(seed_, tile.first_chain + static_cast<std::uint32_t>(r), 0,
-                          Purpose::start);
+      const std::uint32_t chain = tile.first_chain + static_cast<std::uint32_t>(r);
+      const Stream stream(seed_, chain, 0, Purpose::start);
       for (int i = 0; i < domain.dim(); ++i) {
         const std::uint64_t levels = domain.unbounded() ? static_cast<unsigned>(kStartLevels)
                                                         : static_cast<unsigned>(domain.levels(i));
         tile.x[r][i] =
             static_cast<Symbol>(stream.word(static_cast<std::uint32_t>(i)) * levels >> 32);
       }
+      if (forbidden) allow(*forbidden, seed_, chain, tile.x[r]);
     }
   }
 }

@@ -54,7 +54,8 @@ void Ensemble::anneal_tile(Storage& storage, ThreadWorkspace& thread, const Samp
   for (std::size_t k = 0; k + 1 < betas.size(); ++k) {
     log_ratios(storage, work, thread.ratios);
     for (std::size_t r = 0; r < info.size(); ++r) {
-      if (!std::isfinite(thread.ratios[r])) {
+      const bool forbidden = thread.ratios[r] == -INFINITY && storage.model->forbidden_states();
+      if (!std::isfinite(thread.ratios[r]) && !forbidden) {
         throw DataError(
             "log p of a state on the way to the model is not finite: the base gives states that "
             "the model does not allow");

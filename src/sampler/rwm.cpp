@@ -74,7 +74,9 @@ std::vector<Parameter> Rwm::parameters() const {
 // levels: it changes with probability 1 - 1 / levels.
 std::vector<Tuning> Rwm::tuning() const {
   int levels = domain_.max_levels();
-  for (int i = 0; i < domain_.dim(); ++i) levels = std::min(levels, domain_.levels(i));
+  for (int i = 0; i < domain_.dim(); ++i) {
+    if (domain_.levels(i) > 1) levels = std::min(levels, domain_.levels(i));
+  }
   const double most = std::max(1.0, domain_.dim() * (1 - 1.0 / levels));
   const double high = 2 * std::log(most);
   return {{std::clamp(2 * std::log(rate_), 0.0, high), 0, high, 0.237, "rate"}};
@@ -102,6 +104,7 @@ Rwm::Changes Rwm::draw_changes(const Symbol* x, const Stream& which, const Strea
     const auto i = static_cast<std::int32_t>(at);
     const double u = level.uniform(static_cast<std::uint32_t>(i));
     const int here = x[i], levels = domain_.levels(i);
+    if (levels == 1) continue;
     int to;
     if (windowed(i)) {
       to = here - options_.window + static_cast<int>(u * 2 * options_.window);
@@ -190,6 +193,7 @@ void Rwm::transition_matrix(const StateTable& table, const When&, Rows<double> m
   // there is a rejection.
   const auto probability = [&](int i, int a, int b) {
     const int w = options_.window, levels = domain_.levels(i);
+    if (levels == 1) return 1.0;
     if (!windowed(i)) return a == b ? 1 - change : change / (levels - 1);
     if (a != b) return std::abs(a - b) <= w ? change / (2 * w) : 0.0;
     const int outside = std::max(0, w - a) + std::max(0, a + w - (levels - 1));

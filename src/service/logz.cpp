@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
@@ -246,9 +248,22 @@ void add_annealing_warnings(const AisResult& r, Warnings& list) {
   }
 }
 
-Warnings warnings_of(const LogzResult& r) {
+// Chains of annealing, and those that give its reverse direction a start, stay on the side of a
+// forbidden state where they began.
+void add_forbidden_warning(const AisEstimate& forward, Warnings& list) {
+  const auto dead = std::ranges::count(forward.log_weights, -INFINITY);
+  list.push_back({"forbidden",
+                  fmt::format("the model has states of probability 0, and {} of {} chains began in "
+                              "one and count for nothing. Where such states part the model, the "
+                              "interval of annealing may miss log Z; tempering "
+                              "crosses them.",
+                              dead, forward.log_weights.size())});
+}
+
+Warnings warnings_of(const LogzResult& r, const Target& target) {
   Warnings list;
   if (r.estimate) add_annealing_warnings(*r.estimate, list);
+  if (r.estimate && target.forbidden_states()) add_forbidden_warning(r.estimate->forward, list);
   if (!r.tempering) return list;
   for (Warning& w : tempering_warnings(*r.tempering)) list.push_back(std::move(w));
   const double z = r.tempering->log_z, reach = kManyErrors * r.tempering->log_z_error;
@@ -306,7 +321,7 @@ LogzResult logz(const LogzRequest& request, const LogzProgress& progress) {
     result.tempering = work->tempering->report();
     result.tempering_seconds = work->tempering->statistics().seconds;
   }
-  result.warnings = warnings_of(result);
+  result.warnings = warnings_of(result, *request.target);
   if (const auto answer = affordable_exact_answer(*request.target, threads)) {
     result.exact = answer->log_z;
   }

@@ -7,6 +7,7 @@
 
 #include "saltus/core/bytes.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/exact.hpp"
 #include "saltus/sample.hpp"
 
 namespace saltus {
@@ -40,13 +41,15 @@ double worst_class_error(const SampleResult& result, std::size_t k, double enoug
 // State evaluations times coordinates up to which exact answers are computed beside estimates.
 inline constexpr double kExactWork = 1e9;
 
-// The exact answer, where it takes about a second at most: nothing where the model is too large, or
-// has no exact answer.
+// The exact answer, where it takes about a second at most, by going through all states or by
+// elimination: nothing where the model is too large, or has no exact answer.
 inline std::optional<ExactAnswer> affordable_exact_answer(const Target& target, int threads) {
   const Domain& domain = target.domain();
   if (target.stochastic() || domain.unbounded()) return std::nullopt;
-  if (!domain.states(static_cast<std::uint64_t>(kExactWork / domain.dim()))) return std::nullopt;
-  return exact_answer(target, threads);
+  if (domain.states(static_cast<std::uint64_t>(kExactWork / domain.dim()))) {
+    return exact_answer(target, threads);
+  }
+  return quick_elimination(target);
 }
 
 }  // namespace saltus

@@ -43,8 +43,11 @@ double worst_error(const SampleResult& r) {
 
 std::size_t constant_coordinates(const SampleResult& r) {
   if (r.draws_made < 4) return 0;
-  return static_cast<std::size_t>(std::count_if(r.summaries.begin(), r.summaries.end(),
-                                                [](const auto& s) { return s.sd == 0; }));
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < r.summaries.size(); ++k) {
+    count += r.summaries[k].sd == 0 && r.target->domain().levels(r.watched[k]) > 1;
+  }
+  return count;
 }
 
 // Draws that alternate around their mean have an ESS beyond their number, which a bold step alone
@@ -118,7 +121,7 @@ void add_odd_statistics(Warnings& list, const SampleResult& r) {
                     "the effective sample size is far above the number of draws: the chains "
                     "alternate between few states. Their means may be right, but hardly more."});
   }
-  if (s.nonfinite > 0) {
+  if (s.nonfinite > 0 && !r.target->forbidden_states()) {  // which proposals may meet
     list.push_back(
         {"nonfinite",
          fmt::format("{} proposals had a log p or an acceptance ratio that is not finite.",

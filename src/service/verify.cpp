@@ -71,6 +71,19 @@ bool fits_table(const Domain& domain) {
   return domain.states(StateTable::kMostStates).has_value();
 }
 
+std::string classes_text(int classes, const Target& target) {
+  std::string text = fmt::format(
+      "some states cannot be reached from others: they fall into {}{} classes, and a chain never "
+      "leaves its own",
+      classes >= 32 ? "at least " : "", classes);
+  if (target.forbidden_states()) {
+    text +=
+        ". States of probability 0 lie between them; a sampler that changes several "
+        "coordinates at once (dmala, dlmc) can cross these";
+  }
+  return text;
+}
+
 void verify_matrix(const Sampler& sampler, const StateTable& table, Checks& checks) {
   const Conformance c = check_transitions(sampler, table);
   checks.test("rows", c.rows < kExact,
@@ -79,7 +92,7 @@ void verify_matrix(const Sampler& sampler, const StateTable& table, Checks& chec
   if (sampler.exact()) {
     checks.test("reach", c.irreducible,
                 c.irreducible ? "every state can be reached from every other"
-                              : "some states cannot be reached from others");
+                              : classes_text(c.classes, table.target()));
     checks.test(
         "invariance", c.invariance < kExact,
         fmt::format("the model is left invariant (largest defect {:.1e}; acceptance {:.4f})",

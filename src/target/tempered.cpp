@@ -133,8 +133,13 @@ LocalRow Tempered::row_of_model(const LocalRow& row) const {
 void Tempered::differences(const LocalRow& row, int i, int first, int count, double* out) const {
   moves()->differences(row_of_model(row), i, first, count, out);
   const double now = base_->log_probability(i, row.x[i]);
+  const ForbiddenStates* forbidden = beta_ > 0 ? model_.forbidden_states() : nullptr;
+  const double penalty = forbidden ? forbidden->penalty() : 0;
   for (int m = 0; m < count; ++m) {
-    out[m] = tempering().logp(out[m], base_->log_probability(i, first + m) - now);
+    // What is infinite stays so at every beta above 0.
+    const double infinite = forbidden ? penalty * std::nearbyint(out[m] / penalty) : 0;
+    out[m] =
+        infinite + tempering().logp(out[m] - infinite, base_->log_probability(i, first + m) - now);
   }
 }
 

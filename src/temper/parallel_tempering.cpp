@@ -251,6 +251,9 @@ void ParallelTempering::start() {
       }
       base_->draw(Stream(plan_.seed, name, static_cast<std::uint64_t>(tries), Purpose::start),
                   states.view()[slot]);
+      if (const ForbiddenStates* forbidden = model_.forbidden_states()) {
+        allow(*forbidden, plan_.seed, name, states.view()[slot]);
+      }
       model_.evaluate({plan_.seed, 0, scratch}, {states.view()[slot], 1, dim, states.view().stride},
                       &logp, {});
     }

@@ -6,8 +6,8 @@ import shlex
 import saltus_cli
 from saltus_cli import CliTest
 
-COMMANDS = ["sample", "compare", "verify", "certify", "logz", "anneal", "diagnose", "report", "learn", "learn rbm",
-            "learn ising", "learn ebm", "infill", "reproduce", "convert", "tune", "merge", "models", "samplers"]
+COMMANDS = ["sample", "compare", "verify", "exact", "certify", "logz", "anneal", "diagnose", "report", "learn",
+            "learn rbm", "learn ising", "learn ebm", "infill", "reproduce", "convert", "tune", "merge", "models", "samplers"]
 NEEDS_MORE = {"infill", "reproduce", "report"}  # libtorch, a minute, Chart.js: not everywhere
 
 

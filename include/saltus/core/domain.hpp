@@ -23,7 +23,8 @@ class Domain {
   static Domain ordered(int dim, int levels);                // {0, ..., S-1}^d
   static Domain ordered(std::vector<int> levels);            // a level count for each coordinate
   static Domain categorical(int dim, int levels);            // one-hot
-  static Domain categorical(std::vector<int> levels);        //
+  // Some coordinates, but not all, may have a single level: they never change.
+  static Domain categorical(std::vector<int> levels);
   static Domain integers(int dim, int levels = kMaxLevels);  // 0, 1, 2, ...: needs a window
 
   int dim() const { return dim_; }

@@ -18,6 +18,7 @@ struct Conformance {
   // Every state can be reached. Where not, there is no one stationary law: it is left empty, l1
   // NaN.
   bool irreducible = true;
+  int classes = 1;  // of states that lead to one another, those of probability 0 apart; 32: or more
   // The law that the kernel really leaves invariant, and its distance from pi.
   std::vector<double> stationary;
   double l1 = 0;

@@ -3,9 +3,11 @@
 // devices copy them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -69,6 +71,43 @@ struct PottsModel {
   std::vector<PottsEdge> edges;
 };
 
+// logp(x) = constant + sum over tables T[x_i, x_j, ...] - sum over clauses of the weight of each
+// that no literal satisfies. Tables may be over any coordinates and hold -infinity; a clause of
+// infinite weight is hard. All lists lie one after the other, so that millions of factors fit.
+struct FactorsModel {
+  // Holds where the coordinate has the level.
+  struct Literal {
+    std::int32_t coordinate;
+    Symbol level;
+    bool operator==(const Literal&) const = default;
+  };
+
+  std::vector<int> levels;  // of each coordinate, from 1 on
+  double constant = 0;
+  std::vector<std::int32_t> scopes;  // of all tables; the last coordinate of a scope runs fastest
+  std::vector<std::size_t> scope_begin{0};
+  std::vector<double> entries;  // of all tables
+  std::vector<std::size_t> entry_begin{0};
+  std::vector<Literal> literals;  // of all clauses
+  std::vector<std::size_t> clause_begin{0};
+  std::vector<double> weights;  // of each clause
+
+  std::size_t tables() const { return scope_begin.size() - 1; }
+  std::size_t clauses() const { return weights.size(); }
+  std::span<const std::int32_t> scope(std::size_t table) const {
+    return std::span(scopes).subspan(scope_begin[table],
+                                     scope_begin[table + 1] - scope_begin[table]);
+  }
+  std::span<const double> table(std::size_t t) const {
+    return std::span(entries).subspan(entry_begin[t], entry_begin[t + 1] - entry_begin[t]);
+  }
+  std::span<const Literal> clause(std::size_t c) const {
+    return std::span(literals).subspan(clause_begin[c], clause_begin[c + 1] - clause_begin[c]);
+  }
+  void add_table(std::span<const std::int32_t> scope, std::span<const double> log_values);
+  void add_clause(std::span<const Literal> clause, double weight);
+};
+
 // logp(x) = sum_h softplus((W x + c)_h) + b'x.
 struct RbmModel {
   std::vector<double> weights;  // W: hidden rows of visible entries, one row after the other
@@ -81,7 +120,7 @@ struct ScriptModel {
   Domain domain;
 };
 
-using AnyModel = std::variant<BernoulliModel, IsingModel, LatticeModel, PoissonModel, PottsModel,
+using AnyModel = std::variant<BernoulliModel, FactorsModel, IsingModel, LatticeModel, PoissonModel, PottsModel,
                               QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
 
 // Throws DataError or UsageError when the values do not fit one another. Networks are made by the

@@ -25,6 +25,10 @@ struct StartError : DataError {
   using DataError::DataError;
 };
 
+// Brings the random start of a chain to a state that the model allows. Throws StartError when none
+// was found.
+void allow(const ForbiddenStates& forbidden, std::uint64_t seed, std::uint32_t chain, Symbol* x);
+
 // Told of every step of every tile, by the thread that runs the tile.
 class StepObserver {
  public:
@@ -88,7 +92,8 @@ class Ensemble {
   // that has changed them since the last call: not while another thread does the same.
   const Symbol* state(int slot) const;
 
-  // Uniform over all levels; unbounded integers start at 0 to 9.
+  // Uniform over all levels; unbounded integers start at 0 to 9. Where the model has forbidden
+  // states, from there to one that it allows.
   void start_random();
   // The states of Start::dispersed (run.hpp). Where the model forbids one, that of start_random.
   void start_dispersed();

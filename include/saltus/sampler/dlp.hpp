@@ -57,6 +57,7 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
   bool exact() const override { return options_.adjust; }
   bool reversible() const override { return options_.adjust; }
 
+  std::string missing(const Target& target) const override;
   Needs needs(const Target& target) const override;
   // On a target that knows how to evaluate near an evaluated state.
   bool accumulates_rounding(const Target& target) const override { return target.cheap_near(); }

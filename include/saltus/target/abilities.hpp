@@ -14,6 +14,7 @@
 namespace saltus {
 
 struct At;
+struct Stream;
 class DeviceChains;
 
 // One row of a tile with what is kept up to date along with it. score and target_cache are null
@@ -104,6 +105,19 @@ class HiddenUnits {
   // The same for one row in double precision, for exact checks.
   virtual void hidden_log_odds_exact(const Symbol* x, double* out) const = 0;
   virtual void visible_log_odds_exact(const Symbol* hidden, double* out) const = 0;
+};
+
+// Some states have probability 0: log p is -inf there. Scores of such a target stay finite, so that
+// a proposal can cross a forbidden state: see Factors.
+class ForbiddenStates {
+ public:
+  virtual ~ForbiddenStates() = default;
+  // LocalMoves::differences put this number in place of each infinite part of log p that a change
+  // meets, or minus this for one that it leaves. So differences add up along any path, and exp of
+  // minus half of it is 0 beside whatever else occurs.
+  virtual double penalty() const = 0;
+  // Changes x, any levels in range, until its log p is finite. False when no such state was found.
+  virtual bool make_allowed(const Stream& stream, Symbol* x) const = 0;
 };
 
 // A target whose evaluations happen on a device, where whole chains can stay.

@@ -67,6 +67,7 @@ class Target {
   virtual const GibbsSweeps* gibbs_sweeps() const { return nullptr; }
   virtual const Relaxation* relaxation() const { return nullptr; }
   virtual const HiddenUnits* hidden_units() const { return nullptr; }
+  virtual const ForbiddenStates* forbidden_states() const { return nullptr; }
   virtual const OnDevice* on_device() const { return nullptr; }
 
   // The model's own dimensions (rows and columns of a lattice, say), for output files and pictures.

@@ -16,6 +16,7 @@
 #include "core/closest_name.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/gzip.hpp"
+#include "io/models/factors_json.hpp"
 #include "io/models/json_fields.hpp"
 #include "io/models/rudy.hpp"
 #include "io/models/weights_file.hpp"
@@ -274,6 +275,7 @@ AnyModel read_script(JsonFields& fields) {
 AnyModel read_value(const Json& json, const std::string& source) {
   static const std::map<std::string, std::function<AnyModel(JsonFields&)>> readers = {
       {"bernoulli", read_bernoulli},
+      {"factors", read_factors},
       {"ising", read_ising},
       {"ising-lattice", read_ising_lattice},
       {"poisson", read_poisson},

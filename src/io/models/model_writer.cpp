@@ -6,6 +6,7 @@
 
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/npy.hpp"
+#include "io/models/factors_json.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
@@ -70,6 +71,7 @@ struct Writer {
   std::string operator()(const PoissonModel& m) const {
     return R"({"model": "poisson", "rate": )" + list(m.rates) + "}";
   }
+  std::string operator()(const FactorsModel& m) const { return factors_json(m); }
   std::string operator()(const IsingModel& m) const {
     return fmt::format("{{\"model\": \"ising\", \"n\": {},\n \"couplings\": {},\n \"fields\": {}}}",
                        m.n, couplings(m.couplings), list(m.fields));

@@ -97,8 +97,11 @@ void HammingBall::transition_matrix(const StateTable& table, const When& when, R
     double top = -INFINITY, sum = 0;
     for (std::size_t y : ball) top = std::max(top, table.logp(y));
     for (std::size_t y : ball) sum += std::exp(table.logp(y) - top);
-    if (sum == 0 || !std::isfinite(top)) continue;  // no state of positive probability is near
     const double to_u = 1.0 / static_cast<double>(ball.size());
+    if (sum == 0 || !std::isfinite(top)) {  // no state of positive probability is near: stays
+      for (std::size_t x : ball) matrix[static_cast<int>(x)][x] += to_u;
+      continue;
+    }
     for (std::size_t x : ball) {
       for (std::size_t y : ball) {
         matrix[static_cast<int>(x)][y] += to_u * std::exp(table.logp(y) - top) / sum;

@@ -169,6 +169,14 @@ std::vector<Parameter> Dlp::parameters() const {
   return list;
 }
 
+// Without the test, chains would enter states of probability 0.
+std::string Dlp::missing(const Target& target) const {
+  if (!options_.adjust && target.forbidden_states()) {
+    return "a positive probability of every state";
+  }
+  return Sampler::missing(target);
+}
+
 Sampler::Needs Dlp::needs(const Target& target) const {
   return {options_.adjust, true, target.cheap_near()};
 }

@@ -1,0 +1,158 @@
+// Min-conflicts (Minton et al. 1992), with random moves in between: from any state to one that no
+// factor forbids.
+#include <cmath>
+#include <limits>
+
+#include "saltus/core/philox.hpp"
+#include "saltus/target/factors.hpp"
+
+namespace saltus {
+namespace {
+
+constexpr int kRestarts = 10;
+constexpr std::uint64_t kMovesPerCoordinate = 1000;
+constexpr double kRandomMoves = 0.3;
+
+std::size_t number(std::ptrdiff_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+// Keeps a list of the factors that forbid the present state: those of single coordinates come
+// first, then tables, then clauses.
+class Factors::Repair {
+ public:
+  Repair(const Factors& factors, const Stream& stream, Symbol* x)
+      : f_(factors),
+        domain_(factors.domain_),
+        stream_(stream),
+        x_(x),
+        place_(number(domain_.dim()) + f_.model_.tables() + f_.model_.clauses(), -1),
+        changes_(number(domain_.max_levels())) {}
+
+  bool run() {
+    for (int attempt = 0; attempt < kRestarts; ++attempt) {
+      if (attempt > 0) start_anew();
+      for (std::size_t factor = 0; factor < place_.size(); ++factor) note(factor);
+      const std::uint64_t moves = kMovesPerCoordinate * number(domain_.dim());
+      for (std::uint64_t m = 0; m < moves && !forbidding_.empty(); ++m) {
+        if (!move(forbidding_[below(forbidding_.size())])) return false;
+      }
+      if (forbidding_.empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::size_t below(std::size_t n) {
+    return std::min(static_cast<std::size_t>(uniform() * static_cast<double>(n)), n - 1);
+  }
+  double uniform() { return stream_.uniform(next_++); }
+
+  void start_anew() {
+    for (int i = 0; i < domain_.dim(); ++i) {
+      x_[i] = static_cast<Symbol>(below(number(domain_.levels(i))));
+    }
+  }
+
+  bool forbids(std::size_t factor) const {
+    const double limit = f_.penalty_ / 2;
+    const std::size_t dim = number(domain_.dim()), tables = f_.model_.tables();
+    if (factor < dim) {
+      const int i = static_cast<int>(factor);
+      return f_.unary_[f_.levels_begin(i) + x_[i]] < -limit;
+    }
+    if (factor < dim + tables) return f_.model_.entries[f_.entry_of(factor - dim, x_)] < -limit;
+    const std::size_t clause = factor - dim - tables;
+    const Literal* holder = nullptr;
+    return f_.model_.weights[clause] > limit && f_.holding(clause, x_, -1, &holder) == 0;
+  }
+
+  void note(std::size_t factor) {
+    const bool now = forbids(factor), before = place_[factor] >= 0;
+    if (now == before) return;
+    if (now) {
+      place_[factor] = static_cast<std::ptrdiff_t>(forbidding_.size());
+      forbidding_.push_back(factor);
+      return;
+    }
+    const std::size_t last = forbidding_.back();
+    forbidding_[number(place_[factor])] = last;
+    place_[last] = place_[factor];
+    place_[factor] = -1;
+    forbidding_.pop_back();
+  }
+
+  void set(int i, Symbol to) {
+    const std::size_t dim = number(domain_.dim()), tables = f_.model_.tables();
+    x_[i] = to;
+    note(number(i));
+    for (std::size_t e = f_.ends_begin_[number(i)]; e < f_.ends_begin_[number(i) + 1]; ++e) {
+      note(dim + number(f_.ends_[e].table));
+    }
+    for (std::size_t e = f_.clauses_begin_[number(i)]; e < f_.clauses_begin_[number(i) + 1]; ++e) {
+      note(dim + tables + number(f_.clauses_of_[e]));
+    }
+  }
+
+  // The coordinates of a factor that can change.
+  void read_scope(std::size_t factor) {
+    const std::size_t dim = number(domain_.dim()), tables = f_.model_.tables();
+    scope_.clear();
+    const auto add = [&](int i) {
+      if (domain_.levels(i) > 1 && (scope_.empty() || scope_.back() != i)) scope_.push_back(i);
+    };
+    if (factor < dim) {
+      add(static_cast<int>(factor));
+    } else if (factor < dim + tables) {
+      for (const std::int32_t i : f_.model_.scope(factor - dim)) add(i);
+    } else {
+      for (const Literal& l : f_.model_.clause(factor - dim - tables)) add(l.coordinate);
+    }
+  }
+
+  // False where the factor has nothing that could change.
+  bool move(std::size_t factor) {
+    read_scope(factor);
+    if (scope_.empty()) return false;
+    if (uniform() < kRandomMoves) {
+      const int i = scope_[below(scope_.size())];
+      set(i, static_cast<Symbol>(below(number(domain_.levels(i)))));
+      return true;
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t ties = 0;
+    int best = 0;
+    Symbol level = 0;
+    for (const int i : scope_) {
+      f_.differences({x_, nullptr, nullptr}, i, 0, domain_.levels(i), changes_.data());
+      for (int k = 0; k < domain_.levels(i); ++k) {
+        if (k == x_[i]) continue;
+        const double more = std::nearbyint(-changes_[number(k)] / f_.penalty_);
+        if (more > least) continue;
+        ties = more < least ? 1 : ties + 1;
+        least = more;
+        if (below(ties) == 0) best = i, level = static_cast<Symbol>(k);
+      }
+    }
+    set(best, level);
+    return true;
+  }
+
+  const Factors& f_;
+  const Domain& domain_;
+  const Stream& stream_;
+  Symbol* x_;
+  std::uint32_t next_ = 0;
+  std::vector<std::ptrdiff_t> place_;  // of each factor in forbidding_, or -1
+  std::vector<std::size_t> forbidding_;
+  std::vector<int> scope_;
+  std::vector<double> changes_;
+};
+
+bool Factors::make_allowed(const Stream& stream, Symbol* x) const {
+  return !forbids_ || Repair(*this, stream, x).run();
+}
+
+}  // namespace saltus
