@@ -95,7 +95,7 @@ class Refusals(CliTest):
         self.damaged("model.safetensors", lambda content: content[:1000])
 
     def damaged(self, name, change):
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "models", "mlm-tiny")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "models", "mlm-tiny")
         folder = self.path("damaged")
         shutil.copytree(source, folder)
         path = os.path.join(folder, name)
