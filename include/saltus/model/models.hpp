@@ -120,8 +120,8 @@ struct ScriptModel {
   Domain domain;
 };
 
-using AnyModel = std::variant<BernoulliModel, FactorsModel, IsingModel, LatticeModel, PoissonModel, PottsModel,
-                              QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
+using AnyModel = std::variant<BernoulliModel, FactorsModel, IsingModel, LatticeModel, PoissonModel,
+                              PottsModel, QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
 
 // Throws DataError or UsageError when the values do not fit one another. Networks are made by the
 // torch module (saltus/torch/module.hpp) instead.
