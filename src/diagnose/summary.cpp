@@ -273,7 +273,8 @@ std::vector<CoordinateSummary> summarise(const Draws& draws, bool tails, int thr
   for (int first = 0; first < draws.dim(); first += at_once) {
     std::vector<NumberedColumn> group;
     for (int c = first; c < std::min(draws.dim(), first + at_once); ++c) {
-      group.push_back({c, PassingColumn(draws.chains(), draws.draws(), levels, tails, classes.asked(c))});
+      group.push_back(
+          {c, PassingColumn(draws.chains(), draws.draws(), levels, tails, classes.asked(c))});
     }
     pass_until_closed(draws, group, pool);
     answer_slow(draws, group, pool);

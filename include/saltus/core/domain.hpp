@@ -18,11 +18,11 @@ class Domain {
 
   static constexpr int kMaxLevels = 65536;  // what a Symbol can hold
 
-  static Domain binary(int dim);                             // {0, 1}^d
-  static Domain spin(int dim);                               // {-1, +1}^d, index 0 is -1
-  static Domain ordered(int dim, int levels);                // {0, ..., S-1}^d
-  static Domain ordered(std::vector<int> levels);            // a level count for each coordinate
-  static Domain categorical(int dim, int levels);            // one-hot
+  static Domain binary(int dim);                   // {0, 1}^d
+  static Domain spin(int dim);                     // {-1, +1}^d, index 0 is -1
+  static Domain ordered(int dim, int levels);      // {0, ..., S-1}^d
+  static Domain ordered(std::vector<int> levels);  // a level count for each coordinate
+  static Domain categorical(int dim, int levels);  // one-hot
   // Some coordinates, but not all, may have a single level: they never change.
   static Domain categorical(std::vector<int> levels);
   static Domain integers(int dim, int levels = kMaxLevels);  // 0, 1, 2, ...: needs a window

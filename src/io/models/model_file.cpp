@@ -274,16 +274,11 @@ AnyModel read_script(JsonFields& fields) {
 
 AnyModel read_value(const Json& json, const std::string& source) {
   static const std::map<std::string, std::function<AnyModel(JsonFields&)>> readers = {
-      {"bernoulli", read_bernoulli},
-      {"factors", read_factors},
-      {"ising", read_ising},
-      {"ising-lattice", read_ising_lattice},
-      {"poisson", read_poisson},
-      {"potts", read_potts},
-      {"quadratic", read_quadratic},
-      {"rbm", read_rbm},
-      {"resnet-ebm", read_resnet},
-      {"torch", read_script},
+      {"bernoulli", read_bernoulli}, {"factors", read_factors},
+      {"ising", read_ising},         {"ising-lattice", read_ising_lattice},
+      {"poisson", read_poisson},     {"potts", read_potts},
+      {"quadratic", read_quadratic}, {"rbm", read_rbm},
+      {"resnet-ebm", read_resnet},   {"torch", read_script},
   };
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");
