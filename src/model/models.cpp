@@ -28,10 +28,65 @@ struct Maker {
   static Made network() { throw UsageError("a network is made by the torch module"); }
 };
 
+// Multiplies all numbers of a model.
+struct Scaler {
+  double beta;
+
+  void operator()(BernoulliModel& m) const { scale(m.logits); }
+  void operator()(IsingModel& m) const {
+    scale(m.couplings), scale(m.fields);
+    m.constant *= beta;
+  }
+  void operator()(LatticeModel& m) const { m.a *= beta, m.b *= beta, m.constant *= beta; }
+  void operator()(QuadraticModel& m) const {
+    scale(m.couplings), scale(m.field);
+    m.constant *= beta;
+  }
+  void operator()(PottsModel& m) const {
+    scale(m.unary);
+    for (PottsEdge& edge : m.edges) scale(edge.table);
+    m.constant *= beta;
+  }
+  void operator()(PoissonModel&) const { refuse("poisson"); }
+  void operator()(RbmModel&) const { refuse("rbm"); }
+  void operator()(ResnetEnergy&) const { refuse("resnet-ebm"); }
+  void operator()(ScriptModel&) const { refuse("torch"); }
+
+ private:
+  void scale(std::vector<double>& numbers) const {
+    for (double& v : numbers) v *= beta;
+  }
+  void scale(std::vector<Coupling>& couplings) const {
+    for (Coupling& c : couplings) c.weight *= beta;
+  }
+  [[noreturn]] static void refuse(const std::string& kind) {
+    throw UsageError("the model " + kind +
+                     " has no log p that a beta could multiply; 'anneal' and " +
+                     "'logz' heat any model");
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Target> make_target(const AnyModel& model) {
   return std::visit(Maker{}, model);
+}
+
+const Labels& labels_of(const AnyModel& model) {
+  static const Labels none;
+  return std::visit(
+      [](const auto& m) -> const Labels& {
+        if constexpr (requires { m.labels; })
+          return m.labels;
+        else
+          return none;
+      },
+      model);
+}
+
+AnyModel scaled(AnyModel model, double beta) {
+  if (beta != 1) std::visit(Scaler{beta}, model);
+  return model;
 }
 
 std::optional<Independent> model_base(const AnyModel& model) {
