@@ -26,7 +26,7 @@ constexpr std::size_t kLaneUpdates = std::size_t{1} << 26, kLaneSteps = 64;
 struct WholeSpins {
   double unit = 1;
   double constant = 0;  // of log p
-  int words = 1;  // of 64 restarts, at each site
+  int words = 1;        // of 64 restarts, at each site
   std::vector<ops::SpinSite> site;
   std::vector<std::uint32_t> neighbour;
   std::vector<std::int16_t> field;

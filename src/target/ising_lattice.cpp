@@ -72,9 +72,8 @@ void IsingLattice::evaluate(const At&, Rows<const Symbol> x, double* logp,
   for (int r = 0; r < x.rows; ++r) {
     const ops::LatticeSums sums = o.lattice(lattice, x[r], score ? score[r] : nullptr);
     if (logp)
-      logp[r] =
-          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins) +
-          model_.constant;
+      logp[r] = model_.a * static_cast<double>(sums.pairs) +
+                model_.b * static_cast<double>(sums.spins) + model_.constant;
   }
 }
 
@@ -87,9 +86,8 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
     const float* sum = neighbours.view()[r];
     const ops::LatticeSums sums = ops::active().lattice(sums_only, x[r], neighbours.view()[r]);
     if (logp)
-      logp[r] =
-          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins) +
-          model_.constant;
+      logp[r] = model_.a * static_cast<double>(sums.pairs) +
+                model_.b * static_cast<double>(sums.spins) + model_.constant;
     for (int i = 0; i < score.cols; ++i) score[r][i] = 2 * model_.a * double{sum[i]} + model_.b;
   }
 }

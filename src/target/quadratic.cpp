@@ -408,8 +408,8 @@ std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& coupli
   for (const Coupling& c : couplings) {
     if (c.i == c.j) throw DataError("spin " + std::to_string(c.i) + " is coupled to itself");
   }
-  return std::make_unique<Quadratic>("ising", Domain::spin(n), couplings, std::move(field),
-                                     storage, constant);
+  return std::make_unique<Quadratic>("ising", Domain::spin(n), couplings, std::move(field), storage,
+                                     constant);
 }
 
 }  // namespace saltus

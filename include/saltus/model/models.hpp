@@ -28,8 +28,8 @@ struct PoissonModel {
   std::vector<double> rates;
 };
 
-// How the coordinates are called in the file that a model comes from, as JSON texts: 7, "a", [0, 1].
-// Empty: they are called 0 to n - 1.
+// How the coordinates are called in the file that a model comes from, as JSON texts: 7, "a", [0,
+// 1]. Empty: they are called 0 to n - 1.
 using Labels = std::vector<std::string>;
 
 // One term w v_i v_j.
@@ -38,8 +38,8 @@ struct Coupling {
   double weight;
 };
 
-// Spins on any graph; each pair is listed once, and no pair (i, i). A constant is part of log p, here
-// and below.
+// Spins on any graph; each pair is listed once, and no pair (i, i). A constant is part of log p,
+// here and below.
 struct IsingModel {
   int n = 0;
   std::vector<Coupling> couplings;
@@ -103,7 +103,8 @@ std::unique_ptr<Target> make_target(const AnyModel& model);
 // The labels of a model's coordinates; empty where it has none.
 const Labels& labels_of(const AnyModel& model);
 
-// log p of the model times beta. Throws UsageError for models that hold no plain numbers to multiply.
+// log p of the model times beta. Throws UsageError for models that hold no plain numbers to
+// multiply.
 AnyModel scaled(AnyModel model, double beta);
 
 // The independent law that a model has as a part of itself, from which annealing and tempering may

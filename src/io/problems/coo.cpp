@@ -121,7 +121,8 @@ Model read_coo(const ByteSource& source, const ProblemOptions& options) {
       text.refuse("the vartype is " + in_quotes(said) + "; expected SPIN or BINARY");
     }
     if (!vartype.empty() && said != vartype) {
-      text.refuse("the vartype is " + in_quotes(said) + ", but before it was said to be " + vartype);
+      text.refuse("the vartype is " + in_quotes(said) + ", but before it was said to be " +
+                  vartype);
     }
     vartype = said;
   }

@@ -58,10 +58,10 @@ Graph read_graph(const ByteSource& source) {
 
 Model read_dimacs_graph(const ByteSource& source, const ProblemOptions& options) {
   if (options.problem.empty()) {
-    throw DataError(
-        source.name +
-        ": it is a graph, which has no energy of its own: name a problem (--problem), max-cut, mis, "
-        "max-clique, colouring or partition");
+    throw DataError(source.name +
+                    ": it is a graph, which has no energy of its own: name a problem (--problem), "
+                    "max-cut, mis, "
+                    "max-clique, colouring or partition");
   }
   return graph_model(read_graph(source), options);
 }

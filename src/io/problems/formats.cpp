@@ -94,8 +94,9 @@ const ProblemFormat* by_content(const ByteSource& source, std::string_view start
         ": two numbers in the first line may mean a graph or a matrix, and the name does "
         "not tell: name the format, rudy or bq (--format)");
   }
-  throw DataError(source.name +
-                  ": neither its name nor its beginning tells what it is: name the format (--format)");
+  throw DataError(
+      source.name +
+      ": neither its name nor its beginning tells what it is: name the format (--format)");
 }
 
 const ProblemFormat* found_format(const ByteSource& source, const ProblemOptions& options) {
