@@ -1,11 +1,17 @@
 # make            build the program, build/release/saltus, and its parts for networks and GPUs
 # make demo       build what the demo needs, and sample the paper's 5 x 5 Ising model; the
 #                 parts for networks and text (libtorch) and for GPUs (CUDA) are left for make
+# make install    copy program, library and manual to /usr/local, or to PREFIX=...; needs a build (make)
+# make uninstall  remove what was installed from this build, and nothing else
+# make package    Debian packages, in build/release/packages
+# make site       the documents as pages that can be searched, in build/site
 # make test       build, and run every test
 # make test-minimal  the same in a build without libtorch, netCDF, BLAS, PNG and pages
 # make bench      speed, as a table
 # make bench-peers  the same samplers in plain PyTorch, timed beside ours
 # make bench-auto   how well --sampler auto chooses
+# make bench-choosing  every sampler on twenty models
+# make bench-warned    how often a summary is wrong and content, or warned without need
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
 # make torture    kills, full disks, shared names, odd places, mutated files, for ten minutes
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
@@ -16,7 +22,7 @@
 # Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
 # else is shown the command. CI=true makes errors of the compiler's warnings.
 
-.PHONY: all demo test test-minimal bench bench-peers bench-auto sanitize torture fuzz coverage format lint \
+.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
@@ -35,6 +41,20 @@ demo:
 	@if grep -q "saltus_[a-z]*\.so" build/release/build.ninja && ! ls build/release/saltus_*.so >/dev/null 2>&1; then \
 	  echo; echo "The program is build/release/saltus. Run make to build its parts for networks, text and GPUs, too."; \
 	fi
+
+install:
+	@cmake --install build/release $(if $(PREFIX),--prefix $(PREFIX))
+
+uninstall:
+	@cmake -DMANIFEST=build/release/install_manifest.txt -P cmake/uninstall.cmake
+
+package: all
+	@scripts/setup.sh package
+	@cpack --config build/release/CPackConfig.cmake -G DEB
+
+site:
+	@scripts/setup.sh site
+	@/usr/bin/python3 scripts/site/make_site.py build/site $(addprefix --program ,$(wildcard build/release/saltus))
 
 test:
 	@scripts/setup.sh test
@@ -63,6 +83,12 @@ bench-auto:
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench --target saltus_bench_auto
 	@build/bench/bench/saltus_bench_auto
+
+bench-choosing: all
+	@/usr/bin/python3 bench/choosing.py build/release/saltus --out results/choosing/results.json
+
+bench-warned: all
+	@/usr/bin/python3 bench/warned.py build/release/saltus --out results/warned/results.json
 
 sanitize:
 	@scripts/setup.sh test

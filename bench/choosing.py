@@ -3,13 +3,15 @@
     python3 bench/choosing.py PROGRAM [--budget S] [--only NAME] [--out FILE]
 
 Each model is raced by `saltus compare`: effective draws per second of processor time, and per evaluation of the
-gradient. `--out` keeps the figures of all samplers as JSON.
+gradient. `--out` keeps the figures of all samplers as JSON; with such a file in place
+of the program the table is printed again.
 """
 
 import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 from zoo import (complete, dense_rbm, hopfield, independent_bits, lattice, levels_on_pairs, potts, random_pairs,
@@ -47,13 +49,55 @@ def models():
     }
 
 
+SHOWN = ["gibbs", "dmala", "gwg", "pas", "block_gibbs"]
+
+
+def short(number):
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
+def cell(results, sampler):
+    """Effective draws per second and, in brackets, per 1,000 evaluations; a dash where chains have not mixed."""
+    for r in results:
+        if r["sampler"] == sampler and not r["tempered"]:
+            if not r["mixed"]:
+                return "-"
+            return f"{short(r['ess_per_second'])} ({short(1000 * r['ess_per_evaluation'])})"
+    return ""
+
+
+def tempered(results):
+    for r in results:
+        if r["tempered"]:
+            mixed = short(r["ess_per_second"]) if r["mixed"] else "-"
+            return f"{mixed} ({r['sampler']})"
+    return ""
+
+
+def print_table(rows):
+    """As a Markdown table for each group of models."""
+    for group in dict.fromkeys(row["group"] for row in rows):
+        print(f"\n**{group}**\n")
+        print("| model | best per second | " + " | ".join(f"`{s}`" for s in SHOWN) + " | along a ladder |")
+        print("|---|---|" + "---|" * len(SHOWN) + "---|")
+        for row in rows:
+            if row["group"] != group:
+                continue
+            best = row["best"]["sampler"] if row["best"] else "none mixed"
+            cells = [cell(row["results"], s) for s in SHOWN]
+            print(f"| {row['model']} | {best} | " + " | ".join(cells) + f" | {tempered(row['results'])} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
+    parser.add_argument("program", help="the program, or the JSON of an earlier run, of which the table is printed")
     parser.add_argument("--budget", default="2")
     parser.add_argument("--only", default="")
     parser.add_argument("--out")
     a = parser.parse_args()
+    if a.program.endswith(".json"):
+        with open(a.program) as file:
+            return print_table(json.load(file))
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.json")
@@ -64,8 +108,9 @@ def main():
                 json.dump(model, file)
             done = subprocess.run([a.program, "compare", path, "--budget", a.budget, "--json"], capture_output=True,
                                   text=True, check=True)
-            rows.append({"model": name, "group": group, **json.loads(done.stdout)})
-            print(name, flush=True)
+            rows.append({**json.loads(done.stdout), "model": name, "group": group})
+            print(name, file=sys.stderr, flush=True)
+    print_table(rows)
     if a.out:
         with open(a.out, "w") as file:
             json.dump(rows, file, indent=1)

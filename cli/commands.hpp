@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 
 namespace saltus::cli {
@@ -23,6 +24,8 @@ enum Status {
 
 // The command as it was typed, for records of how a file was made.
 const std::string& command_line();
+// The same without these options and their values.
+std::string command_line_without(std::initializer_list<std::string> options);
 
 void add_sample(CLI::App& program, int& status);
 void add_compare(CLI::App& program, int& status);
@@ -40,5 +43,6 @@ void add_merge(CLI::App& program, int& status);
 void add_tune(CLI::App& program, int& status);
 void add_convert(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
+void add_manual(CLI::App& program, int& status);
 
 }  // namespace saltus::cli

@@ -28,6 +28,7 @@ struct CompareReport {
   const Target& target;
   const RacePlan& plan;
   const CompareResult& outcome;
+  std::string model;  // as words of a command
   const std::vector<RaceResult>& results = outcome.results;
 };
 
@@ -35,12 +36,19 @@ bool ranked(const RaceResult& r) {
   return r.exact && r.random;
 }
 
-// What tuning found, or what was set: "step_size 0.21".
-std::string tuned_text(const RaceResult& r) {
-  for (const Parameter& p : r.parameters) {
-    if (p.name == "step_size" || p.name == "flips" || p.name == "rate") return parameter_text(p);
+// What tuning found, what was set, and what tells samplers of one name apart: "step_size 0.21".
+std::string settings_text(const RaceResult& r) {
+  std::vector<std::string> without = {"adapt"};
+  for (const char* minor : {"block", "distance", "form", "balancing", "fixed", "temperature"}) {
+    if (r.contender.settings.count(minor) == 0) without.push_back(minor);
   }
-  return "";
+  return parameters_text(r.parameters, without);
+}
+
+// Draws as the race did.
+std::string command_of(const CompareReport& report, const RaceResult& r) {
+  return "saltus sample " + report.model + sampler_words(r.contender.sampler, r.settings()) +
+         (r.contender.tempered ? " --temper" : "");
 }
 
 std::vector<std::size_t> by_merit(const CompareReport& report, bool of_ranked) {
@@ -73,7 +81,7 @@ void print_row(const CompareReport& report, std::size_t i) {
        whole_or_short(static_cast<double>(s.steps) / s.idle_seconds_of_draws), ess,
        has_ess ? short_number(r.ess_per_evaluation()) : "-", r.random ? fixed(r.rhat(), 3) : "-",
        std::isnan(report.outcome.error[i]) ? "" : fmt::format("{:.1e}", report.outcome.error[i]),
-       tuned_text(r));
+       settings_text(r));
 }
 
 void print_header(const CompareReport& report) {
@@ -102,13 +110,23 @@ void print_unranked(const CompareReport& report) {
 void print_warnings(const CompareReport& report) {
   std::vector<std::string> slow;
   for (const RaceResult& r : report.results) {
-    if (ranked(r) && r.rhat() > 1.05) slow.push_back(r.contender.name());
+    if (ranked(r) && r.rhat() > 1.05) slow.push_back(r.contender.label());
   }
   if (!slow.empty()) {
     show(
         "\nWarning: the chains of {} have not mixed (R-hat above 1.05): their figures are rough.\n"
         "A larger --budget helps.\n",
         fmt::join(slow, ", "));
+  }
+  std::vector<std::string> wrong;
+  for (const RaceResult& r : report.results) {
+    if (r.wrong) wrong.push_back(r.contender.label());
+  }
+  if (!wrong.empty()) {
+    show(
+        "\nWarning: the means of {} are far from the exact ones: the chains have missed a part of "
+        "the\nmodel, so they cannot win.\n",
+        fmt::join(wrong, ", "));
   }
   if (report.outcome.modes.empty()) return;
   const RaceResult& last = report.results.back();
@@ -122,19 +140,37 @@ void print_warnings(const CompareReport& report) {
 }
 
 std::string name(const CompareReport& report, int i) {
-  return report.results[static_cast<std::size_t>(i)].contender.name();
+  return report.results[static_cast<std::size_t>(i)].contender.label();
+}
+
+// Nobody has won.
+std::string no_winner(const CompareReport& report) {
+  const bool tempered =
+      std::ranges::any_of(report.results, [](const RaceResult& r) { return r.contender.tempered; });
+  const bool can_be = !tempered && !report.target.domain().unbounded();
+  return fmt::format(
+      "No winner: the chains of no exact sampler have mixed in this time (R-hat above {}, or fewer "
+      "than {} effective draws), so that their figures say little. Give a larger --budget{}.",
+      RaceResult::kMostRhat, RaceResult::kLeastEss,
+      can_be ? fmt::format(", or draw along a ladder of temperatures: saltus sample {} --temper",
+                           report.model)
+             : "");
 }
 
 std::string sentence(const CompareReport& report, const Verdict& v, const std::string& per) {
-  if (v.best < 0) return "No exact sampler moved enough to be judged: give a larger --budget.";
-  if (v.second < 0)
-    return fmt::format("Per {}: {} is the only exact one here.", per, name(report, v.best));
+  if (v.best < 0) return no_winner(report);
+  const std::string best = name(report, v.best);
+  if (v.second < 0) {
+    const auto exact = std::ranges::count_if(report.results, ranked);
+    return fmt::format("Per {}: {} is the only exact one here{}.", per, best,
+                       exact > 1 ? " whose chains have mixed" : "");
+  }
   const std::string by =
       fmt::format("{:.2f} times (95 % interval {:.2f} to {:.2f})", v.ratio, v.low, v.high);
   if (!v.clear()) {
-    return fmt::format(
-        "Per {}: {} and {} cannot be told apart; the ratio of their effective sample sizes is {}.",
-        per, name(report, v.best), name(report, v.second), by);
+    return fmt::format("Per {}: {} and {} cannot be told apart in this time{}.", per, best,
+                       name(report, v.second),
+                       v.telling() ? "; the ratio of their effective sample sizes is " + by : "");
   }
   return fmt::format("Per {}: {} is best, with {} the effective sample size of {}, the next.", per,
                      name(report, v.best), by, name(report, v.second));
@@ -144,6 +180,7 @@ Json verdict_json(const CompareReport& report, const Verdict& v) {
   if (v.best < 0) return nullptr;
   Json j;
   j["sampler"] = name(report, v.best);
+  j["command"] = command_of(report, report.results[static_cast<std::size_t>(v.best)]);
   j["next"] = nullptr;
   if (v.second >= 0) j["next"] = name(report, v.second);
   j["ratio"] = json_number(v.ratio);
@@ -160,11 +197,13 @@ Json result_json(const CompareReport& report, std::size_t i) {
   j["sampler"] = r.contender.sampler;
   j["tempered"] = r.contender.tempered;
   if (r.contender.tempered) j["replicas"] = r.replicas;
-  j["settings"] = r.contender.settings;
+  j["settings"] = r.settings();
   j["parameters"] = parameters_json(r.parameters);
+  j["command"] = command_of(report, r);
   j["exact"] = r.exact;
   j["random"] = r.random;
   j["ranked"] = ranked(r);
+  j["mixed"] = r.mixed();
   j["warmup"] = r.warmup;
   j["steps"] = s.steps;
   j["thin"] = r.thin;
@@ -184,7 +223,7 @@ Json result_json(const CompareReport& report, std::size_t i) {
   j["ess_per_second"] = number(r.ess_per_second());
   j["ess_per_evaluation"] = number(r.ess_per_evaluation());
   j["ess_relative_error"] = number(r.log_ess_error);
-  j["rhat"] = number(r.rhat());
+  j["rhat"] = r.random ? json_rhat(r.rhat()) : Json(nullptr);
   j["error"] = json_number(report.outcome.error[i]);
   j["bias_l1"] = json_number(report.outcome.bias[i]);
   return j;
@@ -245,8 +284,12 @@ void print_comparison(const CompareReport& report) {
   if (report.outcome.exact)
     show("error: root mean square error of the means against the exact ones.\n");
   print_warnings(report);
-  show("\n{}\n{}\n", sentence(report, report.outcome.per_second, "second"),
-       sentence(report, report.outcome.per_evaluation, "evaluation"));
+  const Verdict &best = report.outcome.per_second, &frugal = report.outcome.per_evaluation;
+  show("\n{}\n", sentence(report, best, "second"));
+  if (best.best < 0) return;
+  show("{}\n", sentence(report, frugal, "evaluation"));
+  show("\nTo draw with {} as it was raced:\n  {}\n", name(report, best.best),
+       command_of(report, report.results[static_cast<std::size_t>(best.best)]));
 }
 
 struct CompareCommand {
@@ -302,7 +345,7 @@ int compare(CompareCommand command) {
   const CompareResult result = run();
   if (!leads()) return ok;
   if (!result.complete) return 128 + signal_seen();
-  const CompareReport report{*request.target, request.plan, result};
+  const CompareReport report{*request.target, request.plan, result, model_words(command.model)};
   if (!command.out.empty()) write_file(command.out, report);
   command.json ? show_json(compare_json(report)) : print_comparison(report);
   return ok;

@@ -5,8 +5,11 @@
 
 #include "cli/classes.hpp"
 #include "cli/commands.hpp"
+#include "cli/observables.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
+#include "saltus/diagnose/mixing.hpp"
 #include "saltus/io/draw_files.hpp"
 
 namespace saltus::cli {
@@ -30,8 +33,7 @@ void print_classes(const Draws& draws, const Summaries& all) {
   std::vector<std::size_t> rows = readable(all, all_rows(all));
   if (rows.size() < all.size()) {
     rows = readable(all, sorted_by(all, &CoordinateSummary::rhat, true));
-    show("the {} of {} coordinates with the largest R-hat\n", rows.size(),
-         with_commas(all.size()));
+    show("the {} of {} coordinates with the largest R-hat\n", rows.size(), with_commas(all.size()));
   }
   if (const std::string which = which_classes(draws.info(), all); !which.empty()) {
     show("{}\n", which);
@@ -57,7 +59,8 @@ void print_table(const Draws& draws, const Summaries& all) {
   }
 }
 
-void show_as_json(const Draws& draws, const Summaries& all) {
+void show_as_json(const Draws& draws, const Summaries& all,
+                  const std::vector<ObservableSummary>& observables) {
   using S = CoordinateSummary;
   const auto bulk = column(all, &S::ess_bulk), tail = column(all, &S::ess_tail),
              rhat = column(all, &S::rhat);
@@ -70,22 +73,39 @@ void show_as_json(const Draws& draws, const Summaries& all) {
   j["ess_tail"] = {{"min", json_number(least(tail))}, {"median", json_number(median(tail))}};
   j["rhat"] = {{"max", json_number(largest(rhat))}};
   for (const char* name : {"mean", "sd", "mcse"}) j[name] = long_list(name);
-  LongLists lists = {{"mean", mean}, {"sd", sd}, {"mcse", mcse}};
+  const auto best = best_state(draws);
+  const std::vector<double> best_state = best_levels(best);
+  j["observables"] = observables_json(observables);
+  j["best"] = best_json(best);
+  LongLists lists = {
+      {"mean", mean}, {"sd", sd}, {"mcse", mcse}, {"best.state", {best_state, true}}};
   const ClassColumns classes = classes_of(all, all_rows(all));
   if (has_classes(draws.info())) j["classes"] = classes.json();
   classes.put_into(lists);
   show_json(j, lists);
 }
 
-void diagnose(const std::string& file, bool json) {
+struct DiagnoseRequest {
+  std::string file;
+  std::vector<std::string> observe;
+  bool json = false;
+};
+
+void diagnose(const DiagnoseRequest& request) {
+  const std::string& file = request.file;
   const auto draws = open_draws(file);
+  const auto own =
+      parse_expressions(request.observe, expression_space(draws->info(), draws->dim()));
   const Summaries all = summarise(*draws, true);
-  if (json) return show_as_json(*draws, all);
+  const std::vector<ObservableSummary> observables =
+      draws->draws() > 0 ? observe(*draws, own) : std::vector<ObservableSummary>{};
+  if (request.json) return show_as_json(*draws, all, observables);
   const DrawsInfo& info = draws->info();
   show("{}: {} chains x {} draws of {} coordinates{}\n\n", file, draws->chains(),
        with_commas(draws->draws()), count(draws->dim()),
        info.model.empty() ? "" : fmt::format(", {} with {}", info.model, info.sampler));
   print_table(*draws, all);
+  show_observables(observables);
   const auto bulk = column(all, &CoordinateSummary::ess_bulk);
   const double worst = largest(column(all, &CoordinateSummary::rhat));
   if (has_classes(info)) {
@@ -96,8 +116,8 @@ void diagnose(const std::string& file, bool json) {
          rounded(median(bulk)), rounded(least(column(all, &CoordinateSummary::ess_tail))),
          fixed(worst, 4));
   }
-  if (worst > 1.01)
-    show("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.\n");
+  if (const auto best = best_state(*draws)) show_best(*best);
+  if (const auto w = mixing_warning(all, observables, draws->chains())) show_warnings({*w});
 }
 
 }  // namespace
@@ -105,11 +125,11 @@ void diagnose(const std::string& file, bool json) {
 void add_diagnose(CLI::App& program, int&) {
   CLI::App* command =
       program.add_subcommand("diagnose", "Effective sample sizes and R-hat of a saved run");
-  auto file = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *file, "Draws: .nc, .npz or .csv")->required();
-  command->add_flag("--json", *json, "Print the results as JSON, and nothing else");
-  command->callback([file, json] { diagnose(*file, *json); });
+  auto request = std::make_shared<DiagnoseRequest>();
+  command->add_option("FILE", request->file, "Draws: .nc, .npz or .csv")->required();
+  add_observe(*command, request->observe);
+  command->add_flag("--json", request->json, "Print the results as JSON, and nothing else");
+  command->callback([request] { diagnose(*request); });
 }
 
 }  // namespace saltus::cli

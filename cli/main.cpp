@@ -7,11 +7,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/guidance.hpp"
+#include "cli/help.hpp"
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "core/printable.hpp"
-#include "saltus/compare/race.hpp"
+#include "saltus/compare/choice.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/version.hpp"
@@ -51,11 +52,27 @@ bool shares_work(const std::string& command) {
 }
 
 std::string typed;
+std::vector<std::string> typed_words;
 
 }  // namespace
 
 const std::string& saltus::cli::command_line() {
   return typed;
+}
+
+std::string saltus::cli::command_line_without(std::initializer_list<std::string> options) {
+  std::string text = "saltus";
+  for (std::size_t k = 0; k < typed_words.size(); ++k) {
+    const std::string& word = typed_words[k];
+    if (std::find(options.begin(), options.end(), word) != options.end()) {
+      ++k;  // its value
+    } else if (std::none_of(options.begin(), options.end(), [&](const std::string& option) {
+                 return word.starts_with(option + "=");
+               })) {
+      text += " " + shell_word(word);
+    }
+  }
+  return text;
 }
 
 int main(int argc, char** argv) {
@@ -66,17 +83,15 @@ int main(int argc, char** argv) {
                    "saltus"};
   program.set_version_flag("--version", std::string("saltus ") + version());
   program.require_subcommand(1);
-  program.footer(
-      "Run 'saltus COMMAND --help' for its options. Without a model, 'saltus sample' draws from "
-      "the\npaper's 5 x 5 Ising model.");
-  typed = "saltus";
-  for (int i = 1; i < argc; ++i) typed += " " + shell_word(argv[i]);
+  typed_words.assign(argv + 1, argv + argc);
+  typed = command_line_without({});
   int status = ok;
   for (auto* add : {add_sample, add_compare, add_verify, add_certify, add_logz, add_anneal,
                     add_diagnose, add_report, add_learn, add_infill, add_reproduce, add_convert,
-                    add_tune, add_merge, add_lists}) {
+                    add_tune, add_merge, add_lists, add_manual}) {
     add(program, status);
   }
+  arrange_help(program);
   try {
     const std::string help = asked_help(program, {argv + std::min(1, argc), argv + argc});
     if (help.empty()) {

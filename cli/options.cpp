@@ -69,7 +69,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
 }
 
 void add_seed(CLI::App& command, std::string& seed) {
-  add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1");
+  add_default(command, "--seed", seed, "Random seed, 0 to 2^64 - 1")->type_name("N");
 }
 
 std::uint64_t parse_seed(const std::string& text) {
@@ -233,6 +233,25 @@ Model load_model(const ModelRequest& r) {
     for (const std::string& note : model.notes) say("Note: {}.\n", note);
   }
   return model;
+}
+
+std::string model_words(const ModelRequest& r) {
+  std::string words = shell_word(r.model);
+  const auto add = [&](const char* option, const std::string& value) {
+    words += std::string(" ") + option + " " + shell_word(value);
+  };
+  if (!r.domain.empty()) add("--domain", r.domain);
+  if (r.dim > 0) add("--dim", std::to_string(r.dim));
+  if (r.levels > 0) add("--levels", std::to_string(r.levels));
+  if (r.device != "cpu") add("--device", r.device);
+  if (!r.precision.empty()) add("--precision", r.precision);
+  return words;
+}
+
+std::string sampler_words(const std::string& sampler, const Settings& settings) {
+  std::string words = " --sampler " + shell_word(sampler);
+  for (const auto& [key, value] : settings) words += " --set " + shell_word(key + "=" + value);
+  return words;
 }
 
 void RunControl::add_options(CLI::App& command, const Texts& texts) {

@@ -85,6 +85,10 @@ void add_problem_options(CLI::App& command, ProblemOptions& options);
 // Throws UsageError, FileError, DataError.
 Model load_model(const ModelRequest& request);
 
+// The model as words of a command, and a sampler: " --sampler gwg --set flips=2".
+std::string model_words(const ModelRequest& request);
+std::string sampler_words(const std::string& sampler, const Settings& settings);
+
 // Options that say where a long command is saved, continued and stopped. They do not determine the
 // draws or the model.
 struct RunControl : Saving {

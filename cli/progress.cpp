@@ -12,7 +12,7 @@
 namespace saltus::cli {
 namespace {
 
-constexpr double kTerminalSeconds = 0.1, kPlainSeconds = 10;
+constexpr double kTerminalSeconds = 0.1, kWatchSeconds = 0.25, kPlainSeconds = 10;
 
 volatile std::sig_atomic_t seen = 0;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -57,21 +57,28 @@ Progress::Progress(Elsewhere elsewhere)
 }
 
 Progress::~Progress() {
-  if (shown_ && terminal_) say_over("");
+  if (shown_ && terminal_) more_ ? say_block({}) : say_over("");
   for (const int signal : kSignals) {
     if (!ignored(signal)) std::signal(signal, SIG_DFL);
   }
 }
 
 bool Progress::due(double seconds) {
-  if (silent_ || seconds - last_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return false;
+  const double between = !terminal_ ? kPlainSeconds : more_ ? kWatchSeconds : kTerminalSeconds;
+  if (silent_ || seconds - last_ < between) return false;
   if (!terminal_ && last_ < 0 && seconds < kPlainSeconds) return false;  // short runs stay silent
   last_ = seconds;
   return true;
 }
 
 bool Progress::show(const std::string& line) {
-  if (!silent_) terminal_ ? say_over(line) : say_text(line + "\n");
+  if (!silent_ && terminal_ && more_) {
+    std::vector<std::string> lines = split_list(line, '\n');
+    for (std::string& more : more_(terminal_size())) lines.push_back(std::move(more));
+    say_block(lines);
+  } else if (!silent_) {
+    terminal_ ? say_over(line) : say_text(line + "\n");
+  }
   shown_ = !silent_;
   return !signal_seen();
 }
@@ -88,6 +95,11 @@ bool Progress::update(const RunStatus& status) {
                                     : status.steps_per_second;
     const double fraction = static_cast<double>(status.step) / static_cast<double>(status.steps);
     const double left = static_cast<double>(status.steps - status.step) / rate;
+    if (terminal_ && more_) {  // what matters first: the terminal may be narrow
+      return fmt::format("{} [{}] {:5.1f} %  {} left\n{} steps/s  acceptance {:.3f}",
+                         status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
+                         duration(left), rounded(rate), status.acceptance);
+    }
     return fmt::format("{} [{}] {:5.1f} %  {} steps/s  acceptance {:.3f}  {} left",
                        status.warming_up ? "warm-up" : "drawing", bar(fraction), 100 * fraction,
                        rounded(rate), status.acceptance, duration(left));

@@ -2,7 +2,9 @@
 // then, or nothing. While it lives, signals are answered between two pieces of work.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/terminal.hpp"
 #include "saltus/learn.hpp"
@@ -34,12 +36,16 @@ class Progress {
     return !signal_seen();
   }
   bool show(const std::string& line);
+  // On a terminal, lines to be shown below that one, given its size.
+  using More = std::function<std::vector<std::string>(const TerminalSize&)>;
+  void also_show(More more) { more_ = std::move(more); }
 
  private:
   // Whether the line should be shown again, `seconds` after the beginning of the work.
   bool due(double seconds);
 
   bool terminal_, silent_, shown_ = false;
+  More more_;
   double last_ = -1;           // seconds when it was shown
   double first_seconds_ = -1;  // for the rate: where the phase began
   std::uint64_t first_step_ = 0;

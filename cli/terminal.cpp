@@ -27,12 +27,6 @@ void write_output(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw OutputError();
 }
 
-std::size_t terminal_width() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  return known ? size.ws_col : 80;
-}
-
 // As the JSON library writes a number: the digits that restore it, marked as not whole.
 std::string number_text(double v) {
   if (!std::isfinite(v)) return "null";
@@ -71,9 +65,34 @@ void say_text(const std::string& text) noexcept {
   }
 }
 
+TerminalSize terminal_size() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return {};
+  return {size.ws_col, size.ws_row > 1 ? size.ws_row : TerminalSize().height};
+}
+
+// The cursor is never hidden and no mode is changed: a run that is killed leaves the terminal as it
+// was.
+void say_block(const std::vector<std::string>& lines) noexcept {
+  static std::size_t above = 0;  // lines of the last block over the one with the cursor
+  try {
+    std::string text = "\r";
+    if (above > 0) text += fmt::format("\033[{}A", above);
+    text += "\033[J";
+    const TerminalSize size = terminal_size();
+    const std::size_t count = std::min(lines.size(), size.height - 1);
+    for (std::size_t k = 0; k < count; ++k) {
+      text += (k > 0 ? "\n" : "") + printable(lines[k]).substr(0, size.width - 1);
+    }
+    above = count > 0 ? count - 1 : 0;
+    write_error(text);
+  } catch (...) {
+  }
+}
+
 void say_over(const std::string& line) noexcept {
   try {  // never onto a new line
-    write_error(kEraseLine + printable(line).substr(0, terminal_width() - 1));
+    write_error(kEraseLine + printable(line).substr(0, terminal_size().width - 1));
   } catch (...) {
   }
 }

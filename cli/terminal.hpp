@@ -23,6 +23,13 @@ void open_standard_streams();
 void say_text(const std::string& text) noexcept;
 // A line on the terminal that standard error is, over the one before it; empty: none.
 void say_over(const std::string& line) noexcept;
+// Lines on that terminal, over the lines that the last call has put there; none: takes them away.
+void say_block(const std::vector<std::string>& lines) noexcept;
+// Columns and rows of the terminal that standard error is.
+struct TerminalSize {
+  std::size_t width = 80, height = 24;
+};
+TerminalSize terminal_size();
 // To standard output. Throws OutputError when it cannot be written.
 void show_text(const std::string& text);
 // The same with marks that the caller put around text that it has made printable.

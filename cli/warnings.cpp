@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -20,10 +21,27 @@ void show_warnings(const Warnings& warnings) {
   if (!::isatty(STDOUT_FILENO)) say_warnings(warnings);
 }
 
-void add_warnings(Json& json, const Warnings& warnings) {
+Json warnings_json(const Warnings& warnings) {
   auto list = Json::array();
   for (const Warning& w : warnings) list.push_back({{"code", w.code}, {"sentence", w.sentence}});
-  json["warnings"] = std::move(list);
+  return list;
+}
+
+Warnings parse_warnings(const std::string& json) {
+  Warnings warnings;
+  if (json.empty()) return warnings;
+  try {
+    for (const auto& w : Json::parse(json)) {
+      warnings.push_back({w.at("code").get<std::string>(), w.at("sentence").get<std::string>()});
+    }
+  } catch (const Json::exception&) {
+    throw DataError("its record of the run's warnings is damaged");
+  }
+  return warnings;
+}
+
+void add_warnings(Json& json, const Warnings& warnings) {
+  json["warnings"] = warnings_json(warnings);
   json["verdict"] = verdict_of(warnings);
   say_warnings(warnings);
 }

@@ -13,6 +13,11 @@ void show_warnings(const Warnings& warnings);
 // "warnings" and "verdict" of a JSON report, and the sentences on standard error.
 void add_warnings(Json& json, const Warnings& warnings);
 
+// A list of codes and sentences: in reports, and in files of draws.
+Json warnings_json(const Warnings& warnings);
+// None of an empty text. Throws DataError where it is no such list.
+Warnings parse_warnings(const std::string& json);
+
 // Adds --strict to a command.
 void add_strict(CLI::App& command, bool& strict);
 // The exit status of a result: that of warnings where --strict was given.

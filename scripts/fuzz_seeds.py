@@ -44,6 +44,10 @@ subprocess.run([program, "convert", "ising", str(folder / "bqm" / "ising.bqm")],
                                             + struct.pack("<f", 1) + b"AC" + struct.pack("<2i", 1, 2)
                                             + struct.pack("<16f", *[0.5] * 16))
 
+# Observables.
+for number, text in enumerate(["m2 = mean(x)^2", "x[0]*x[1,2]", "count(level[0:3] == 1) / 3", "-abs(min(x, 0)) + logp"]):
+    (folder / "expression" / f"observable-{number}").write_text(text)
+
 # An array "x" of 2 x 3 doubles as a MATLAB file, plain and compressed; the first byte says that the
 # header goes before it (fuzz/mat.cpp).
 def element(kind, content):

@@ -6,11 +6,14 @@ set -euo pipefail
 
 build="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libopenblas-pthread-dev libnetcdf-dev libpng-dev libjs-chart.js"
 deep="libtorch-dev"
-test="$deep python3-torch libgtest-dev librandom123-dev libopenmpi-dev openmpi-bin python3 python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
+site="python3 python3-markdown-it python3-pygments"
+test="$deep python3-torch libgtest-dev librandom123-dev libopenmpi-dev openmpi-bin man-db groff-base $site python3-yaml python3-numpy python3-xarray python3-netcdf4 python3-selenium chromium chromium-driver"
 group=${1:-build}
 case "$group" in
   build) packages="$build" ;;
   test) packages="$build $test" ;;
+  package) packages="$build dpkg-dev file gzip" ;;
+  site) packages="$site" ;;
   deep) packages="$build $deep" ;;
   bench) packages="$build libbenchmark-dev" ;;
   peers) packages="$build python3-numpy python3-torch" ;;
@@ -18,7 +21,7 @@ case "$group" in
   format) packages="clang-format" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
   coverage) packages="$build $test lcov" ;;
-  *) echo "usage: $0 [build|deep|test|bench|peers|fuzz|format|lint|coverage]" >&2; exit 64 ;;
+  *) echo "usage: $0 [build|deep|package|site|test|bench|peers|fuzz|format|lint|coverage]" >&2; exit 64 ;;
 esac
 
 purpose() {
@@ -40,7 +43,14 @@ purpose() {
     librandom123-dev) echo "has the random numbers that ours are compared with" ;;
     libopenmpi-dev) echo "builds runs in several processes" ;;
     openmpi-bin) echo "starts runs in several processes" ;;
-    python3) echo "runs the tests of the program" ;;
+    python3) echo "runs the tests of the program, and makes the site" ;;
+    python3-markdown-it) echo "reads the documents for the site" ;;
+    python3-pygments) echo "colours the code of the site" ;;
+    python3-yaml) echo "reads CITATION.cff in a test" ;;
+    man-db | groff-base) echo "checks the manual pages" ;;
+    dpkg-dev) echo "finds what a Debian package depends on" ;;
+    file) echo "tells CPack which files to strip" ;;
+    gzip) echo "packs manual pages" ;;
     python3-numpy) echo "reads .npz draws in tests" ;;
     python3-xarray | python3-netcdf4) echo "reads .nc draws in tests" ;;
     python3-selenium | chromium-driver) echo "steers the browser in tests of pages" ;;

@@ -355,7 +355,6 @@ int infill(const InfillCommand& command) {
 void add_infill(CLI::App& program, int& status) {
   CLI::App* command =
       program.add_subcommand("infill", "Fill the gaps of a sentence by a masked language model");
-  command->footer("  saltus infill \"the [MASK] sat by the [MASK] .\"");
   auto options = std::make_shared<InfillOptions>(*command);
   command->callback([options, &status] { status = infill(options->complete()); });
 }

@@ -72,7 +72,7 @@ class LearnEbmOptions {
       throw UsageError(out_ +
                        " holds an earlier learning: go on with --resume, or name a new folder");
     }
-    r.setup.settings = with_step_size(r.setup.sampler, with_files_read(parse_settings(set_)));
+    r.setup.settings = learning_settings(r.setup.sampler, with_files_read(parse_settings(set_)));
     r.setup.plan.seed = parse_seed(seed_);
     r.setup.plan.buffer = buffer_ > 0 ? buffer_ : published_buffer(c.dataset);
     r.setup.shape.halvings = std::min(r.setup.shape.halvings, r.setup.shape.blocks);

@@ -1,4 +1,5 @@
 #include "cli/report/plots.hpp"
+#include "cli/classes.hpp"
 
 #include <fmt/format.h>
 
@@ -73,6 +74,62 @@ std::string chain_name(int chain) {
   return fmt::format("chain {}", chain + 1);
 }
 
+// ---- Classes
+
+bool has_classes(const RunPage& run) {
+  return saltus::has_classes(run.draws.info());
+}
+
+// Of unordered levels the class that mixes worst, which stands for the coordinate in plots;
+// otherwise -1.
+int worst_class(const RunPage& run, std::size_t coordinate) {
+  const std::vector<ClassSummary>& classes = run.summaries[coordinate].classes;
+  if (classes.empty()) return -1;
+  const auto ess = [](const ClassSummary& c) { return std::isnan(c.ess) ? INFINITY : c.ess; };
+  return std::ranges::min_element(classes, {}, ess)->level;
+}
+
+std::string name_with_class(const RunPage& run, std::size_t coordinate) {
+  const int of_class = worst_class(run, coordinate);
+  return name_of(run, coordinate) + (of_class < 0 ? "" : fmt::format(" = {}", of_class));
+}
+
+std::string class_text(const ClassSummary& c) {
+  return std::isnan(c.ess)
+             ? "This class is always or never taken."
+             : fmt::format("ESS {}, R-hat {}.", rounded(c.ess), number(c.rhat, 4).text);
+}
+
+void add_class_table(const RunPage& run) {
+  const std::vector<std::size_t> rows = readable(run.summaries, run.by_ess);
+  report::Table table;
+  table.caption =
+      rows.size() < run.by_ess.size()
+          ? fmt::format(
+                "Classes of the {} of {} coordinates with the smallest effective sample size",
+                rows.size(), with_commas(run.by_ess.size()))
+          : std::string(
+                "The classes of every coordinate, the smallest effective sample size first");
+  table.columns = {"", "class", "probability", "MCSE", "ESS", "R-hat"};
+  for (const std::size_t i : rows) {
+    for (const ClassSummary& c : run.summaries[i].classes) {
+      table.rows.push_back({name_of(run, i),
+                            {static_cast<double>(c.level), std::to_string(c.level)},
+                            number(c.probability, 5),
+                            number(c.mcse, 5),
+                            whole(c.ess),
+                            number(c.rhat, 4)});
+    }
+  }
+  using S = CoordinateSummary;
+  table.foot = {{"worst of all", "", "", "", whole(least(column(run.summaries, &S::ess_bulk))),
+                 number(largest(column(run.summaries, &S::rhat)), 4)}};
+  run.page.table(table);
+  if (const std::string which = which_classes(run.draws.info(), run.summaries); !which.empty()) {
+    run.page.paragraph(which + ".");
+  }
+}
+
 // ---- Traces
 
 bool all_nan(const std::vector<double>& values) {
@@ -145,13 +202,47 @@ void add_acceptance(const RunPage& run, std::size_t window) {
   run.page.plot(plot);
 }
 
+// All but log p, which has a plot of its own.
+void add_observable_traces(const RunPage& run) {
+  for (const Observed& observed : run.observed) {
+    if (&observed == run.observed.data()) continue;
+    const Rows<const double> x = observed.series.view();
+    const std::size_t window =
+        at(x.cols) <= kLinePoints ? 1 : (at(x.cols) + kLinePoints / 4 - 1) / (kLinePoints / 4);
+    const int drawn = std::min(x.rows, kChainLines);
+    Plot plot{.title = observed.name, .x_label = "draw", .y_label = observed.name};
+    for (int row = 0; row < drawn; ++row) {
+      Series series = report::over_windows(x.row(row), window);
+      series.name = observed.of_pairs ? fmt::format("chains {} and {}", 2 * row + 1, 2 * row + 2)
+                                      : chain_name(row);
+      if (window == 1) series.low = series.high = {};
+      for (double& draw : series.x) draw = (draw - 1) * static_cast<double>(observed.every) + 1;
+      plot.series.push_back(std::move(series));
+    }
+    const ObservableSummary s = summarise(observed);
+    const std::size_t draws = window * observed.every;
+    plot.summary = fmt::format(
+        "{} along {}{}. ESS {}, R-hat {}.", observed.name,
+        observed.of_pairs ? "pairs of chains" : which_chains(run, drawn),
+        window == 1
+            ? ""
+            : fmt::format(": mean, least and greatest of every {} draws", with_commas(draws)),
+        rounded(s.ess), number(s.rhat, 4).text);
+    run.page.plot(plot);
+  }
+}
+
 void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
   for (std::size_t i = 0; i < run.shown.size(); ++i) {
     const std::size_t coordinate = run.shown[i];
     const CoordinateSummary& s = run.summaries[coordinate];
-    Plot plot{.title = "Trace of " + name_of(run, coordinate),
+    const int of_class = worst_class(run, coordinate);
+    Plot plot{.title = "Trace of " + name_with_class(run, coordinate),
               .x_label = "draw",
-              .y_label = columns.window == 1 ? "value" : "mean value"};
+              .y_label = of_class >= 0         ? "share of draws in the class"
+                         : columns.window == 1 ? "value"
+                                               : "mean value"};
+    if (of_class >= 0) plot.y_to = 1;
     for (std::size_t chain = 0; chain < columns.means[i].size(); ++chain) {
       plot.series.push_back(window_series(chain_name(static_cast<int>(chain)),
                                           columns.means[i][chain], columns.window,
@@ -160,6 +251,13 @@ void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
     plot.summary = fmt::format("{} along {}{}. ESS {}, R-hat {}.", name_of(run, coordinate),
                                which_chains(run, chains_drawn(run)), windows_text(columns.window),
                                rounded(s.ess_bulk), number(s.rhat, 4).text);
+    if (of_class >= 0) {
+      plot.summary =
+          fmt::format("How often {} is in class {}, the one that mixes worst, along {}{}. {}",
+                      name_of(run, coordinate), of_class, which_chains(run, chains_drawn(run)),
+                      windows_text(columns.window),
+                      class_text(*std::ranges::find(s.classes, of_class, &ClassSummary::level)));
+    }
     run.page.plot(plot);
   }
 }
@@ -192,9 +290,10 @@ Bins bins_of(const std::vector<std::vector<std::uint64_t>>& counts) {
 void add_levels(const RunPage& run, const report::Columns& columns) {
   const DrawsInfo& info = run.draws.info();
   const Bins bins = bins_of(columns.counts);
-  Plot plot{.title = "Values",
+  const char* value = has_classes(run) ? "class" : "value";
+  Plot plot{.title = has_classes(run) ? "Classes" : "Values",
             .kind = Plot::Kind::bars,
-            .x_label = "value",
+            .x_label = value,
             .y_label = "share of the draws"};
   for (std::size_t b = 0; b < bins.count; ++b) {
     const std::size_t first = bins.first + b * bins.width;
@@ -212,8 +311,8 @@ void add_levels(const RunPage& run, const report::Columns& columns) {
     }
     plot.series.push_back(std::move(series));
   }
-  plot.summary = fmt::format("How often {} had each value, in all {}.",
-                             run.shown.size() == 1 ? "the coordinate" : "these coordinates",
+  plot.summary = fmt::format("How often {} had each {}, in all {}.",
+                             run.shown.size() == 1 ? "the coordinate" : "these coordinates", value,
                              counted(static_cast<std::size_t>(total), "draw"));
   run.page.plot(plot);
 }
@@ -316,6 +415,7 @@ std::vector<double> last_state(const Draws& draws, int chain) {
 }  // namespace
 
 void add_table(const RunPage& run) {
+  if (has_classes(run)) return add_class_table(run);
   report::Table table;
   const std::size_t rows = std::min(kTableRows, run.by_ess.size());
   table.caption =
@@ -338,15 +438,40 @@ void add_table(const RunPage& run) {
   run.page.table(table);
 }
 
+void add_observables(const RunPage& run) {
+  report::Table table;
+  table.caption = "Whole states";
+  table.columns = {"", "mean", "sd", "MCSE", "ESS", "R-hat"};
+  for (const Observed& observed : run.observed) {
+    const ObservableSummary s = summarise(observed);
+    table.rows.push_back({s.name,
+                          {s.mean, short_number(s.mean)},
+                          {s.sd, short_number(s.sd)},
+                          {s.mcse, short_number(s.mcse)},
+                          whole(s.ess),
+                          number(s.rhat, 4)});
+  }
+  run.page.table(table);
+  if (const auto best = best_state(run.draws)) {
+    run.page.paragraph(fmt::format("The best state seen has log p {:.6g}: draw {} of chain {}.",
+                                   best->logp, with_commas(best->draw + 1), best->chain + 1));
+  }
+}
+
 void add_traces(const RunPage& run) {
   run.page.heading("Along the chains");
-  const report::Columns columns =
-      report::read_columns(run.draws, {run.shown.begin(), run.shown.end()}, chains_drawn(run));
+  std::vector<int> classes;
+  if (has_classes(run)) {
+    for (const std::size_t i : run.shown) classes.push_back(worst_class(run, i));
+  }
+  const report::Columns columns = report::read_columns(
+      run.draws, {run.shown.begin(), run.shown.end()}, chains_drawn(run), classes);
   if (!add_logp(run)) run.page.paragraph("The file has no log p.");
+  add_observable_traces(run);
   add_coordinate_traces(run, columns);
   add_acceptance(run, columns.window);
   run.page.heading("Coordinates");
-  if (run.summaries.size() > 1) add_means(run);
+  if (run.summaries.size() > 1 && !has_classes(run)) add_means(run);
   add_quality(run);
   add_levels(run, columns);
 }
@@ -354,7 +479,8 @@ void add_traces(const RunPage& run) {
 void add_autocorrelation(const RunPage& run) {
   if (run.draws.draws() < 4) return;
   const std::size_t worst = run.by_ess[0];
-  const Chains held = report::held_column(run.draws, static_cast<int>(worst));
+  const Chains held =
+      report::held_column(run.draws, static_cast<int>(worst), worst_class(run, worst));
   const double total =
       static_cast<double>(run.draws.chains()) * static_cast<double>(run.draws.draws());
   const auto lags = report::lags_for(total / run.summaries[worst].ess_bulk, held.draws);
@@ -364,7 +490,7 @@ void add_autocorrelation(const RunPage& run) {
     Series series{name, {lags.begin(), lags.end()}, report::autocorrelation(chains, lags)};
     if (!all_nan(series.y)) plot.series.push_back(std::move(series));
   };
-  add(name_of(run, worst), held);
+  add(name_with_class(run, worst), held);
   add("log p", report::logp_chains(run.draws));
   if (plot.series.empty()) return;
   plot.summary = fmt::format(
@@ -397,8 +523,11 @@ void add_pictures(const RunPage& run) {
     means.push_back((s.mean - info.first_value) / info.spacing);
   }
   const std::string size = fmt::format("{} × {}", picture->rows, picture->cols);
-  std::vector<report::Image> images = {
-      {png_of(*picture, means, top), "The mean of all draws, " + size, "mean of all draws"}};
+  std::vector<report::Image> images;
+  if (!has_classes(run)) {  // the mean of class numbers shows nothing
+    images.push_back(
+        {png_of(*picture, means, top), "The mean of all draws, " + size, "mean of all draws"});
+  }
   for (int chain = 0; chain < count; ++chain) {
     images.push_back({png_of(*picture, states[at(chain)], top),
                       fmt::format("The last draw of {}, {}", chain_name(chain), size),

@@ -5,6 +5,7 @@
 
 #include "cli/text.hpp"
 #include "report/page.hpp"
+#include "saltus/diagnose/observables.hpp"
 #include "saltus/run/draws.hpp"
 
 namespace saltus::cli {
@@ -14,10 +15,14 @@ struct RunPage {
   const Summaries& summaries;       // of every coordinate
   std::vector<std::size_t> by_ess;  // coordinates, worst first
   std::vector<std::size_t> shown;   // those with plots of their own
+  const std::vector<Observed>& observed;
   report::Page& page;
 };
 
+// Of all coordinates, or of all their classes.
 void add_table(const RunPage& run);
+// Quantities of whole states, and the best state.
+void add_observables(const RunPage& run);
 void add_traces(const RunPage& run);
 void add_autocorrelation(const RunPage& run);
 void add_pictures(const RunPage& run);

@@ -6,15 +6,18 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/observables.hpp"
 #include "cli/options.hpp"
 #include "cli/report/plots.hpp"
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/warnings.hpp"
 #include "report/machine.hpp"
 #include "report/page.hpp"
 #include "reproduce/output.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/mixing.hpp"
 #include "saltus/io/draw_files.hpp"
 #include "saltus/version.hpp"
 
@@ -25,6 +28,7 @@ using report::Fact;
 
 struct ReportRequest {
   std::string file, out, title;
+  std::vector<std::string> observe;
   int max_coordinates = 4;
 };
 
@@ -82,17 +86,22 @@ std::vector<std::size_t> coordinates_to_show(const std::vector<std::size_t>& ord
   return shown;
 }
 
-void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
+// `of_run`: what the run itself said against its draws.
+void add_verdict(const Draws& draws, const Summaries& all, const Warnings& of_run,
+                 report::Page& page) {
   const auto ess = column(all, &CoordinateSummary::ess_bulk),
              rhat = column(all, &CoordinateSummary::rhat);
   const auto constant =
       std::count_if(ess.begin(), ess.end(), [](double v) { return std::isnan(v); });
   page.paragraph(
-      fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.",
-                  rounded(least(ess)), rounded(median(ess)), fixed(largest(rhat), 4)));
-  if (largest(rhat) > 1.01) {
-    page.warning("The chains have not mixed (R-hat above 1.01): run longer, or from more chains.");
-  }
+      fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.{}",
+                  rounded(least(ess)), rounded(median(ess)), fixed(largest(rhat), 4),
+                  has_classes(draws.info()) ? " (Of each coordinate's worst class.)" : ""));
+  const bool said =
+      std::ranges::any_of(of_run, [](const Warning& w) { return w.code == "mixing"; });
+  const auto mixing = mixing_warning(all, {}, draws.chains());
+  if (mixing && !said) page.warning(mixing->sentence);
+  for (const Warning& w : of_run) page.warning("The run's own warning: " + w.sentence);
   if (!draws.info().exact) {
     page.warning("The sampler is not exact: its draws follow a slightly different distribution.");
   }
@@ -105,6 +114,7 @@ void add_verdict(const Draws& draws, const Summaries& all, report::Page& page) {
 }
 
 void fill(const ReportRequest& request, const Draws& draws, report::Page& page) {
+  const auto own = parse_expressions(request.observe, expression_space(draws.info(), draws.dim()));
   page.facts(facts_of(request, draws));
   if (const std::string model = attribute(draws.info(), "model_json"); !model.empty()) {
     page.folded("The model, as a file (model.json)", model);
@@ -113,9 +123,16 @@ void fill(const ReportRequest& request, const Draws& draws, report::Page& page) 
   const Summaries all = summarise(draws, true);
   // Coordinates that never changed come last: they have no effective sample size.
   const std::vector<std::size_t> order = sorted_by(all, &CoordinateSummary::ess_bulk);
-  const RunPage run{draws, all, order, coordinates_to_show(order, request.max_coordinates), page};
+  const std::vector<Observed> observed = observed_series(draws, own);
+  const RunPage run{draws,    all, order, coordinates_to_show(order, request.max_coordinates),
+                    observed, page};
   page.heading("What the draws are worth");
-  add_verdict(draws, all, page);
+  try {
+    add_verdict(draws, all, parse_warnings(attribute(draws.info(), "warnings")), page);
+  } catch (const DataError& e) {
+    throw DataError(request.file + ": " + e.what());
+  }
+  add_observables(run);
   add_table(run);
   try {
     add_ladder(run);
@@ -132,6 +149,7 @@ void report_experiment(const ReportRequest& request) {
   std::filesystem::path place = request.out;
   if (request.out.empty()) place = std::filesystem::path(request.file) / "page.html";
   if (!request.title.empty()) throw UsageError("--title is for draws; an experiment has its own");
+  if (!request.observe.empty()) throw UsageError("--observe is for draws, not for an experiment");
   const reproduce::Saved saved = reproduce::read_results(request.file);
   FileRoles roles;
   for (const char* name : {"results.json", "curves.json"}) {
@@ -171,6 +189,7 @@ void add_report(CLI::App& program, int&) {
   command->add_option("--out", request->out,
                       "The page (default: FILE with the ending .html; FOLDER/page.html)");
   command->add_option("--title", request->title, "Title of the page");
+  add_observe(*command, request->observe);
   add_default(*command, "--max-coordinates", request->max_coordinates,
               "Coordinates with plots of their own, those with the smallest ESS first",
               whole_number(1, 50));

@@ -8,6 +8,7 @@
 
 #include "cli/classes.hpp"
 #include "cli/commands.hpp"
+#include "cli/observables.hpp"
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
 #include "ops/ops.hpp"
@@ -174,27 +175,6 @@ void print_tempering(const TemperingReport& t) {
       fixed(t.log_z_error, 5), fixed(t.log_z_forward, 5), fixed(t.log_z_backward, 5));
 }
 
-void print_observables(const SampleResult& r) {
-  if (has_classes(r))
-    show("\n{:<10} {:>9} {:>9} {:>10} {:>7}\n", "", "mean", "MCSE", "ESS", "R-hat");
-  for (const ObservableSummary& s : r.observables) {
-    show("{:<10} {:>9.5g}", s.name, s.mean);
-    if (r.exact && !has_classes(r)) show(" {:>9} {:>9}", "", "");
-    show(" {:>9} {:>10} {:>7}\n", short_number(s.mcse), rounded(s.ess_bulk), fixed(s.rhat, 4));
-  }
-}
-
-void print_best(const BestDraw& best) {
-  constexpr std::size_t kMostShown = 60;
-  show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
-       best.chain);
-  const bool digits = std::ranges::all_of(best.state, [](Symbol level) { return level < 10; });
-  if (!digits || best.state.size() > kMostShown) return;
-  std::string levels;
-  for (const Symbol level : best.state) levels += static_cast<char>('0' + level);
-  show("  its levels: {}\n", levels);
-}
-
 void print_probe(const SampleResult& r) {
   if (!r.probe || !r.warnings.empty()) return;
   show(
@@ -216,7 +196,7 @@ void print_remedy(const SampleResult& r) {
   show(
       "\nTo draw from all modes, exchange states along a ladder of temperatures:\n  {} "
       "--temper{}\n",
-      command_line(), sweeps ? " --sampler gibbs --set updates=sweep" : "");
+      command_line(), sweeps ? " --sampler gibbs" : "");
 }
 
 Json sample_objective_json(const SampleResult& r) {
@@ -233,38 +213,31 @@ Json probe_json(const SampleResult& r) {
           {"higher", r.probe->higher}};
 }
 
-Json observables_json(const SampleResult& r) {
-  auto list = Json::array();
-  for (const ObservableSummary& s : r.observables) {
-    list.push_back({{"name", s.name},
-                    {"mean", json_number(s.mean)},
-                    {"sd", json_number(s.sd)},
-                    {"mcse", json_number(s.mcse)},
-                    {"ess", json_number(s.ess_bulk)},
-                    {"rhat", json_rhat(s.rhat)}});
-  }
-  return list;
-}
-
-Json choice_json(const Choice& choice) {
+Json choice_json(const Choice& choice, const std::string& repeat) {
   auto field = Json::array();
   for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
     field.push_back({{"sampler", r->contender.sampler},
                      {"tempered", r->contender.tempered},
                      {"settings", r->contender.settings},
-                     {"ess_per_second", json_number(r->ess_per_second())}});
+                     {"ess_per_second", json_number(r->ess_per_second)},
+                     {"rhat", json_rhat(r->rhat)},
+                     {"mixed", r->mixed}});
   }
-  return {{"reason", choice.reason()}, {"seconds", choice.seconds}, {"race", field}};
+  return {{"reason", choice.reason()},
+          {"command", repeat.empty() ? Json(nullptr) : Json(repeat)},
+          {"kept", choice.kept},
+          {"seconds", choice.seconds},
+          {"race", field}};
 }
 
-Json report_json(const SampleResult& r, const ClassColumns& classes) {
+Json report_json(const SampleResult& r, const ClassColumns& classes, const std::string& repeat) {
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
   j["dim"] = r.target->domain().dim();
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
-  if (r.choice) j["auto"] = choice_json(*r.choice);
+  if (r.choice) j["auto"] = choice_json(*r.choice, repeat);
   if (r.tempering) j["tempering"] = tempering_json(*r.tempering);
   j["chains"] = r.plan.chains;
   j["warmup"] = r.plan.warmup;
@@ -290,12 +263,8 @@ Json report_json(const SampleResult& r, const ClassColumns& classes) {
               {"median", json_number(median(ess(r)))},
               {"coordinates", r.watched.size()}};
   j["rhat"] = {{"max", json_rhat(largest(rhat(r)))}};
-  j["observables"] = observables_json(r);
-  j["best"] = r.best ? Json{{"logp", json_number(r.best->logp)},
-                            {"chain", r.best->chain},
-                            {"draw", r.best->draw},
-                            {"state", r.best->state}}
-                     : Json(nullptr);
+  j["observables"] = observables_json(r.observables);
+  j["best"] = best_json(r.best);
   if (r.objective) j["objective"] = sample_objective_json(r);
   if (!r.labels.empty()) j["labels"] = labels_json(r.labels);
   j["probe"] = probe_json(r);
@@ -310,14 +279,15 @@ Json report_json(const SampleResult& r, const ClassColumns& classes) {
 
 }  // namespace
 
-void show_report_json(const SampleResult& r) {
+void show_report_json(const SampleResult& r, const std::string& repeat) {
   const ClassColumns classes = classes_of(r, all_rows(r));
-  LongLists lists = {{"mean", r.mean}};
+  const std::vector<double> best = best_levels(r.best);
+  LongLists lists = {{"mean", r.mean}, {"best.state", {best, true}}};
   classes.put_into(lists);
-  show_json(report_json(r, classes), lists);
+  show_json(report_json(r, classes, repeat), lists);
 }
 
-void print_report(const SampleResult& r) {
+void print_report(const SampleResult& r, const std::string& repeat) {
   const RunStatistics& s = r.statistics;
   const RunPlan& plan = r.plan;
   const std::string parameters = parameters_text(r.parameters, {"adapt"});
@@ -327,7 +297,11 @@ void print_report(const SampleResult& r) {
        !r.tunes.empty() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)
            : "");
-  if (r.choice) show("chosen    {}\n", r.choice->reason());
+  if (r.choice) {
+    show("chosen    {}{}\n", r.choice->reason(),
+         r.choice->kept ? " (kept from an earlier run)" : "");
+    if (!repeat.empty()) show("repeat    {}\n", repeat);
+  }
   const char* step = r.tempering ? "scans" : "steps";
   show("run       {} {} x {} draws{} after {} warm-up {}, seed {}{}\n\n", count(plan.chains),
        r.tempering ? "tempered ensembles" : "chains", with_commas(r.draws_made),
@@ -335,7 +309,7 @@ void print_report(const SampleResult& r) {
        with_commas(plan.warmup), step, plan.seed, r.complete ? "" : "; not complete");
   if (r.draws_made == 0) return;
   print_table(r);
-  print_observables(r);
+  show_observables(r.observables);
   show("\nacceptance {:.4f}, {:.3f} coordinates changed per step ({:.3f} proposed{})\n",
        s.acceptance, s.changed, s.proposed,
        s.empty >= kEmptyShown ? fmt::format("; {:.1f} % of proposals empty", 100 * s.empty) : "");
@@ -348,7 +322,7 @@ void print_report(const SampleResult& r) {
        plan.chains == 1 ? "the chain" : fmt::format("all {} chains", count(plan.chains)),
        duration(s.seconds));
   if (r.exact) print_error(r);
-  if (r.best) print_best(*r.best);
+  if (r.best) show_best(*r.best);
   if (r.objective) {
     show("{}: best {:.10g} ({} is better), mean {:.6g}\n", r.objective->objective.name,
          r.objective->best, r.objective->objective.maximise ? "more" : "less", r.objective->mean);

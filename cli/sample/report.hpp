@@ -6,7 +6,8 @@
 
 namespace saltus::cli {
 
-void show_report_json(const SampleResult& result);
-void print_report(const SampleResult& result);
+// `repeat`: where a race chose the sampler, the command that makes the same draws without one.
+void show_report_json(const SampleResult& result, const std::string& repeat);
+void print_report(const SampleResult& result, const std::string& repeat);
 
 }  // namespace saltus::cli

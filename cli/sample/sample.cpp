@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/observables.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/sample/report.hpp"
@@ -15,6 +17,7 @@
 #include "cli/text.hpp"
 #include "cli/tuning.hpp"
 #include "cli/warnings.hpp"
+#include "cli/watch.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/draw_files.hpp"
 
@@ -30,11 +33,12 @@ struct SampleCommand : RunControl {
   SampleRequest request;
   std::string record = "draws";  // or moments
   std::string init = "dispersed", out;
-  bool strict = false;
+  bool strict = false, watch = false;
   std::string part, tuning;  // K/N; a file
   bool out_per_rank = false;
   std::string temper, base, betas;  // auto or a number of replicas; where its ladder begins; a file
   int scan_steps = 1;
+  std::shared_ptr<Watch> watching;                 // with --watch
   std::shared_ptr<const RowBuffer<Symbol>> start;  // from the file `init`
 };
 
@@ -137,12 +141,12 @@ void check(const SampleCommand& c) {
   if (!c.out.empty() && c.record == "moments") {
     throw UsageError("--out needs the draws, but --record moments keeps none");
   }
+  if (!c.request.observe.empty() && c.record == "moments") {
+    throw UsageError("--observe needs the draws, but --record moments keeps none");
+  }
   if (c.out_per_rank && c.out.empty()) throw UsageError("--out-per-rank needs --out FILE");
   if (!c.part.empty() && !starts_itself(c.init)) {
     throw UsageError("--part starts at dispersed or random states, not from a file");
-  }
-  if (c.request.sampler == "auto" && !c.request.settings.empty()) {
-    throw UsageError("--set has no place beside --sampler auto: name a sampler");
   }
   std::string why;
   if (!c.out.empty() && !can_write_draws(c.out, &why)) throw UsageError(why);
@@ -159,6 +163,18 @@ void check(const SampleCommand& c) {
   roles.writes("--out", c.out);
 }
 
+// Where the user's programs keep what they can make again; empty where there is no such place.
+std::string cache_folder() {
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return fs::path(value ? value : "");
+  };
+  // A relative path is to be ignored, says the XDG base directory specification.
+  if (const fs::path cache = named("XDG_CACHE_HOME"); cache.is_absolute()) return cache / "saltus";
+  const fs::path home = named("HOME");
+  return home.is_absolute() ? home / ".cache" / "saltus" : fs::path();
+}
+
 // What the request takes from the command. Without --out, draws of a part of the coordinates are
 // enough.
 void settle(SampleCommand& c) {
@@ -169,7 +185,9 @@ void settle(SampleCommand& c) {
   r.exact = !c.json || r.target->domain().unordered();
   r.keep_apart = c.out_per_rank;
   r.attributes["command"] = command_line();
-  r.notes = {{"out", c.out}, {"device", c.model.device}, {"precision", c.model.precision}};
+  r.notes["out"] = c.out;
+  r.notes["device"] = c.model.device;
+  r.notes["precision"] = c.model.precision;
 }
 
 // Binds the options of the subcommand to the request.
@@ -211,9 +229,15 @@ class SampleOptions {
                      "With mpirun: each process writes the draws of its chains to a file of its "
                      "own, for 'saltus merge'");
     add_default(command, "--init", c.init,
-                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file with "
-                "one row per chain");
+                "Start: dispersed (all low, all high, random), random, zeros, ones, or a file: of "
+                "states, one row per chain, or of another run's draws")
+        ->type_name("NAME|FILE");
+    add_observe(command, r.observe);
     add_strict(command, c.strict);
+    command.add_flag("--watch", c.watch,
+                     "Show the chains while they run: log p, ESS and R-hat so far (on a terminal)");
+    command.add_flag("--no-cache", no_cache_,
+                     "With --sampler auto: race anew, and keep nothing for later runs");
     command.add_flag("!--no-probe", r.probe, "Do not look for modes that the chains have missed");
     add_default(command, "--record", c.record, "Keep draws, or running moments alone")
         ->type_name("draws|moments");
@@ -255,7 +279,7 @@ class SampleOptions {
     r.labels = of_model.labels;
     check(c);  // the model's own files, too
     const int dim = r.target->domain().dim();
-    r.coordinates = c.out.empty() ? watched_count(dim, r.plan) : dim;
+    r.coordinates = c.out.empty() && r.observe.empty() ? watched_count(dim, r.plan) : dim;
     r.tempering = tempering_of(c, r.target->domain());
     if (!c.part.empty()) take_part(c);
     if (r.tempering && was_given(command_, "--init")) {
@@ -267,6 +291,10 @@ class SampleOptions {
           is_start_name(c.init) ? same_start(c.init, r.plan.chains, r.target->domain())
                                 : read_start_file(c.init, r.plan.chains, r.target->domain()));
       r.start = c.start->view();
+    }
+    if (r.sampler == "auto") {
+      if (!no_cache_) r.cache = cache_folder();
+      r.notes["command"] = command_line_without({"--sampler", "--set"});
     }
     settle(c);
     return c;
@@ -284,8 +312,10 @@ class SampleOptions {
                          " continues; leave it out");
       }
     };
-    if (r.sampler != "auto") same("--sampler", r.sampler, saved.sampler);
-    same("--set", r.settings, saved.settings);
+    if (r.sampler != "auto" || !saved.choice) {
+      same("--sampler", r.sampler, saved.sampler);
+      same("--set", r.settings, saved.settings);
+    }
     same("--chains", r.plan.chains, saved.plan.chains);
     same("--warmup", r.plan.warmup, saved.plan.warmup);
     same("--thin", r.plan.thin, saved.plan.thin);
@@ -318,6 +348,7 @@ class SampleOptions {
     if (was_given(command_, "--init"))
       throw UsageError("--init has no place in a run that is continued");
     if (!was_given(command_, "--out")) c.out = saved.notes["out"];
+    if (was_given(command_, "--observe")) saved.observe = r.observe;
     saved.plan.threads = r.plan.threads;
     c.record = record;
     c.model.device = saved.notes["device"];
@@ -326,11 +357,13 @@ class SampleOptions {
     check(c);
     attach_saved_model(c.request, c.model.options());
     const int dim = c.request.target->domain().dim();
-    if (!c.out.empty() && c.request.coordinates != dim) {
-      throw UsageError(
-          "--out needs the draws of all coordinates, but the run was started without --out and "
-          "kept " +
-          std::to_string(c.request.coordinates) + " of " + std::to_string(dim));
+    for (const auto& [option, given] :
+         {std::pair{"--out", !c.out.empty()}, {"--observe", !c.request.observe.empty()}}) {
+      if (!given || c.request.coordinates == dim) continue;
+      throw UsageError(std::string(option) +
+                       " needs the draws of all coordinates, but the run was started without it "
+                       "and kept " +
+                       std::to_string(c.request.coordinates) + " of " + std::to_string(dim));
     }
     settle(c);
     return c;
@@ -340,6 +373,7 @@ class SampleOptions {
   SampleCommand given_;
   std::vector<std::string> set_;
   std::string seed_ = "1";
+  bool no_cache_ = false;
 };
 
 // After something went wrong: saves what has been made, unless that is saved already, and returns
@@ -366,10 +400,24 @@ void tell_how_to_continue(const SampleResult& result, const std::string& checkpo
   say_how_to_continue(checkpoint, "saltus sample --resume " + shell_word(checkpoint));
 }
 
+bool go(SampleRun& run, const SampleCommand& command) {
+  Progress progress;
+  if (command.watch) {
+    progress.also_show([&](const TerminalSize& size) {
+      auto lines = command.watching->lines(size.width, size.height);
+      lines.insert(lines.begin(),
+                   fmt::format("{} of {} draws of each chain", with_commas(run.run().draws_made()),
+                               with_commas(run.request().plan.draws)));
+      return lines;
+    });
+  }
+  return run.go([&](const auto& status) { return progress.update(status); });
+}
+
 // From the first step to the last draw in its file.
 void make_draws(SampleRun& run, const SampleCommand& command) {
   try {
-    const bool complete = go(run);
+    const bool complete = go(run, command);
     if (leads() && !complete && signal_seen() && run.request().checkpoint.empty()) {
       try {
         command.files->save_somewhere(run, command.out);
@@ -401,14 +449,44 @@ SampleResult summarise_draws(SampleRun& run, const SampleCommand& command) {
   }
 }
 
+// The file of draws once more, now that there is something to say against them.
+void write_warnings(SampleRun& run, const SampleCommand& command, const SampleResult& result) {
+  if (command.out.empty() || result.warnings.empty() || !result.draws || result.draws_made == 0 ||
+      !keeps_warnings(command.out)) {
+    return;
+  }
+  run.set_attribute("warnings", warnings_json(result.warnings).dump());
+  try {
+    write_draws(command.out, *run.draws());
+  } catch (const FileError& e) {
+    say("saltus: {} is written, but without the warnings: {}\n", command.out, e.what());
+  }
+}
+
+// Where a race chose the sampler: the command that makes the same draws without one.
+std::string command_to_repeat(const SampleRequest& request) {
+  const auto typed = request.notes.find("command");
+  if (!request.choice || typed == request.notes.end()) return "";
+  const Contender& winner = request.choice->winner;
+  return typed->second + sampler_words(winner.sampler, winner.settings) +
+         (winner.tempered ? " --temper" : "");
+}
+
 int sample(SampleCommand command) {
   command.request.team = team();
+  if (command.watch) {
+    command.watching = std::make_shared<Watch>();
+    command.watching->begin(command.request.plan.chains);
+    command.request.listener = command.watching.get();
+  }
   SampleRun run(command.request);
   run.start();
   make_draws(run, command);
   if (!leads()) return ok;
   const SampleResult result = summarise_draws(run, command);
-  command.json ? show_report_json(result) : print_report(result);
+  write_warnings(run, command, result);
+  const std::string repeat = command_to_repeat(run.request());
+  command.json ? show_report_json(result, repeat) : print_report(result, repeat);
   tell_how_to_continue(result, run.request().checkpoint);
   if (!result.complete && signal_seen()) return 128 + signal_seen();
   return status_of(result.warnings, command.strict);

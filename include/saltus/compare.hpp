@@ -2,7 +2,7 @@
 // far everyone is from the exact answer.
 //
 //   const CompareResult result = compare({.target = target});
-//   ... result.results[result.per_second.best].contender.sampler
+//   if (result.per_second.best >= 0) ... result.results[result.per_second.best].contender.sampler
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace saltus {
 
 struct CompareRequest {
   std::shared_ptr<const Target> target = {};
-  // Empty: all samplers that the target supports. One without settings gets those that suit a race.
+  // Empty: all samplers that the target supports.
   std::vector<Contender> contenders = {};
   RacePlan plan = {};
   // Processes among which the contenders are dealt out, all with this request. The result is the
@@ -29,7 +29,7 @@ struct CompareResult {
   std::vector<double> error;  // root mean square error of the means, NaN where unknown
   std::vector<double> bias;   // L1 distance of the stationary law from the model, NaN where unknown
   std::optional<ExactAnswer> exact;
-  Verdict per_second, per_evaluation;
+  Verdict per_second, per_evaluation;  // without a winner where no exact contender has mixed
   // Why the best is raced tempered, too, where it is: plain chains seem to miss modes.
   std::string modes;
   bool complete = true;  // not stopped; a stopped race has no results

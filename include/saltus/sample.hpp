@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/compare/race.hpp"
+#include "saltus/compare/choice.hpp"
 #include "saltus/core/warning.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/diagnose/observables.hpp"
@@ -33,6 +33,7 @@
 namespace saltus {
 
 class DrawSpool;
+class BestSoFar;
 class Moments;
 
 // Where the draws are kept.
@@ -68,9 +69,13 @@ struct SampleRequest : Saving {
   std::map<std::string, std::string> model_files;
 
   // A name (sampler_entries), or auto: the best in a short race, tempered where plain chains seem
-  // to miss modes.
+  // to miss modes. The settings are then for those that have these parameters.
   std::string sampler = "dmala";
   Settings settings;
+  // With auto: a folder that keeps the outcomes of races, so that a run that is made again on this
+  // machine has the same sampler without another race. Empty: none.
+  std::string cache;
+  std::optional<Choice> choice;                // once the race has been run; a checkpoint keeps it
   std::shared_ptr<const Sampler> own_sampler;  // in place of a name
   RunPlan plan;
   // The processes that share the run, whose chains `plan` counts; all make the same request. Draws,
@@ -87,8 +92,14 @@ struct SampleRequest : Saving {
   Keep keep = Keep::memory;
   CallerArrays arrays;  // with Keep::arrays
   int coordinates = 0;  // evenly spread ones whose draws are kept; 0: all
-  bool exact = true;    // where the model is small, compute the exact answer too
+  // Quantities to be diagnosed beside the usual ones (diagnose/expression.hpp); they need the draws
+  // of all coordinates.
+  std::vector<std::string> observe;
+  bool exact = true;  // where the model is small, compute the exact answer too
   bool probe = true;  // look for modes that the chains have missed, for a tenth of the run's steps
+
+  // The caller's: receives the draws of this process as well, while the run lasts. Must outlive it.
+  Recorder* listener = nullptr;
 
   std::map<std::string, std::string> attributes;  // copied into files of draws
   std::map<std::string, std::string> notes;       // the caller's own; a checkpoint keeps them
@@ -127,8 +138,8 @@ struct SampleResult {
   std::vector<int> watched;                  // the coordinates that the summaries belong to:
   std::vector<CoordinateSummary> summaries;  // all, or evenly spread ones of a long run
   std::optional<ExactAnswer> exact;
-  std::vector<ObservableSummary> observables;
-  std::optional<BestDraw> best;  // of the draws that are kept
+  std::vector<ObservableSummary> observables;  // empty with Keep::moments
+  std::optional<BestDraw> best;                // of all draws, with all coordinates
   std::optional<ObjectiveSummary> objective;
   Labels labels;  // of the coordinates; empty: 0, 1, ...
   std::optional<ModeProbe> probe;
@@ -181,6 +192,8 @@ class SampleRun {
   const DrawingRun& run() const { return *run_; }
   // Of all chains; of this process's, where draws are kept apart.
   std::shared_ptr<const Draws> draws();
+  // Of the draws, for files that can hold it.
+  void set_attribute(const std::string& name, const std::string& text);
   // In a team: the part that this process has, from 1 on, of how many; 0: none.
   int part() const { return idle_ ? 0 : part_; }
   int parts() const { return parts_; }
@@ -198,7 +211,6 @@ class SampleRun {
   void add_exact_answer(SampleResult& r) const;
 
   SampleRequest request_;
-  std::optional<Choice> choice_;
   std::shared_ptr<const Sampler> sampler_;
   // While the run is shared: those that have chains, and which this process has.
   std::unique_ptr<Team> team_;
@@ -208,7 +220,9 @@ class SampleRun {
   std::unique_ptr<Recorder> transport_;
   std::unique_ptr<DrawingRun> run_;
   std::unique_ptr<Moments> moments_;
-  std::vector<int> kept_;  // coordinates whose draws are kept; empty: all
+  std::unique_ptr<BestSoFar> best_;
+  std::vector<Expression> own_;  // of request_.observe
+  std::vector<int> kept_;        // coordinates whose draws are kept; empty: all
   std::shared_ptr<DrawSpool> spool_;
   std::shared_ptr<DrawArrays> in_memory_;
 };

@@ -1,8 +1,9 @@
+// The version of the library that is linked, as text.
 #pragma once
 
 namespace saltus {
 
-// "0.1.0"
+// As in "0.4.0".
 const char* version();
 
 }  // namespace saltus

@@ -110,7 +110,7 @@ Scale scale_of(const std::string& set, bool quick) {
 }
 
 std::vector<Entrant> entrants(const std::vector<double>& alphas) {
-  std::vector<Entrant> list = {{"Gibbs", "gibbs", NAN, {{"scan", "random"}}},
+  std::vector<Entrant> list = {{"Gibbs", "gibbs", NAN, {{"scan", "random"}, {"updates", "1"}}},
                                {"GWG", "gwg", NAN, {{"flips", "1"}}}};
   for (const double alpha : alphas) {
     const std::string size = alpha == kPaperAlpha ? "" : fmt::format(" {:g}", alpha);

@@ -243,7 +243,7 @@ class Worker {
     const std::vector<double> mean = energy.base_mean;
     const std::unique_ptr<Target> target = makers_.target(energy);
     const Tempered path(*target, Independent::bernoulli(target->domain(), mean));
-    AisRun run(path, make_sampler("gwg", path, {}), plan(), start_states().view());
+    AisRun run(path, make_sampler("gwg", path, {{"flips", "1"}}), plan(), start_states().view());
     if (!estimate(run)) return false;
     write_evaluation(*target, run.result());
     return true;
@@ -344,7 +344,8 @@ std::string EbmCell::key() const {
 }
 
 Settings EbmCell::settings() const {
-  if (std::isnan(alpha)) return {};
+  if (sampler == "gwg") return {{"flips", "1"}};
+  if (sampler == "gibbs") return {{"updates", "1"}};
   Settings settings = {{"step_size", fmt::format("{:g}", alpha)}};
   if (tuned) settings["adapt"] = "true";
   return settings;

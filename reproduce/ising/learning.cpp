@@ -16,8 +16,8 @@ constexpr double kReached = -5.0;   // what the paper's DMALA and DULA come to
 constexpr double kCodeAlpha = 0.2;  // of DMALA in the released code
 constexpr double kPaperSeconds = 800, kPaperRivalSeconds = 1400;
 
-const Entrant kDmala{"DMALA", "dmala", 0.15}, kDula{"DULA", "dula", 0.1}, kGwg{"GWG-1", "gwg"},
-    kGibbs{"Gibbs-1", "gibbs"};
+const Entrant kDmala{"DMALA", "dmala", 0.15}, kDula{"DULA", "dula", 0.1},
+    kGwg{"GWG-1", "gwg", NAN, {{"flips", "1"}}}, kGibbs{"Gibbs-1", "gibbs"};
 
 // ---- Runs
 

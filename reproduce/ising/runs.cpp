@@ -62,7 +62,7 @@ Entrant gwg(int flips) {
   return {{fmt::format("GWG-{}", flips), "gwg", NAN, {{"flips", fmt::format("{}", flips)}}}};
 }
 Entrant gibbs() {
-  return {{"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}}}};
+  return {{"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}, {"updates", "1"}}}};
 }
 
 Outcome run_pair(const IsingLattice& target, double exact, const Entrant& entrant,

@@ -17,7 +17,7 @@ struct Boldness {
 Boldness boldness(const Entrant& entrant, int chains, int steps, std::uint64_t seed) {
   const IsingLattice target(5, 5, true, kA, kB);
   const auto sampler = entrant.make(target),
-             sweep = make_sampler("gibbs", target, {{"updates", "sweep"}});
+             sweep = make_sampler("gibbs", target, {{"scan", "permutation"}, {"updates", "sweep"}});
   Ensemble ensemble(target, chains, chains, 1, seed);
   ensemble.start_random();
   ensemble.evaluate();

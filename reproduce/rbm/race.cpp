@@ -92,7 +92,7 @@ std::vector<Entrant> field() {
           {"DULA", "dula", 0.1},
           {"GWG-1", "gwg", NAN, {{"flips", "1"}}},
           {"HB-10-1", "hamming_ball", NAN, {{"block", "10"}, {"radius", "1"}}},
-          {"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}}},
+          {"Gibbs-1", "gibbs", NAN, {{"scan", "permutation"}, {"updates", "1"}}},
           {"Block-Gibbs", "block_gibbs"},
           dmala(INFINITY)};
 }

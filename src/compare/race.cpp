@@ -1,7 +1,6 @@
 #include "saltus/compare/race.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -14,15 +13,9 @@ namespace saltus {
 namespace {
 
 constexpr int kMostCoordinates = 256;
-constexpr double kPilotSeconds = 0.005, kShortestRace = 0.1, kLongestRace = 10;
 constexpr double kLadder = 9;  // steps of a scan, about, while the length of a ladder is found
 constexpr std::uint64_t kMostTemperedWarmup = 2000;
 constexpr std::uint64_t kForever = std::uint64_t{1} << 50;  // draws
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::vector<int> spread_coordinates(int dim) {
   const int count = std::min(dim, kMostCoordinates);
@@ -31,29 +24,16 @@ std::vector<int> spread_coordinates(int dim) {
   return list;
 }
 
-// Goes on, round by round, until it has worked for `seconds`: by the processor's time, so that
-// every contender gets as much whatever else the machine does; but at most kMostWait times as long.
-constexpr double kMostWait = 4;
-void go_for(DrawingRun& run, double seconds) {
-  const auto start = Clock::now();
-  const double before = run.statistics().idle_seconds_of_draws;
-  run.go([&](const RunStatus& status) {
-    const double worked =
-        status.warming_up ? since(start) : run.statistics().idle_seconds_of_draws - before;
-    return worked < seconds && since(start) < kMostWait * seconds;
-  });
+// Is there work left, after a round? By the processor's time, so that every contender gets as much
+// whatever else the machine does; but it waits no longer than kMostWait times as long and a pause.
+constexpr double kMostWait = 4, kPause = 0.5;
+bool within(const RunStatus& status, double seconds) {
+  return status.idle_seconds < seconds && status.seconds < kMostWait * seconds + kPause;
 }
 
-// Steps per second of all chains, from a few steps.
-double speed(const Target& target, const Contender& contender, RunPlan plan, double seconds) {
-  plan.warmup = 0;
-  plan.draws = kForever;
-  plan.round_seconds = seconds / 4;
-  Run run(target, make_sampler(contender.sampler, target, contender.settings), plan);
-  run.start();
-  go_for(run, seconds);
-  const RunStatistics s = run.statistics();
-  return static_cast<double>(s.steps) / s.idle_seconds_of_draws;
+// Goes on, round by round, until it has worked for `seconds`.
+void go_for(DrawingRun& run, double seconds) {
+  run.go([&](const RunStatus& status) { return within(status, seconds); });
 }
 
 // Recording a draw takes about this long per coordinate and chain, and shall take at most a tenth
@@ -64,6 +44,18 @@ std::uint64_t thin_for(double steps_per_second, int chains, std::size_t coordina
 }
 
 }  // namespace
+
+double steps_per_second(const Target& target, const Contender& contender, RunPlan plan,
+                        double seconds) {
+  plan.warmup = 0;
+  plan.draws = kForever;
+  plan.round_seconds = seconds / 4;
+  Run run(target, make_sampler(contender.sampler, target, contender.settings), plan);
+  run.start();
+  go_for(run, seconds);
+  const RunStatistics s = run.statistics();
+  return static_cast<double>(s.steps) / s.idle_seconds_of_draws;
+}
 
 std::string Contender::name() const {
   return sampler + (tempered ? " tempered" : "");
@@ -79,6 +71,18 @@ double RaceResult::rhat() const {
   double worst = NAN;
   for (const double r : estimate.rhat) worst = std::fmax(worst, r);
   return worst;
+}
+
+bool RaceResult::mixed() const {
+  return ess() >= kLeastEss && !(rhat() > kMostRhat) && !wrong;
+}
+
+Settings RaceResult::settings() const {
+  if (contender.tempered) return contender.settings;
+  Settings all = as_settings(contender.sampler, parameters);
+  all.insert(contender.settings.begin(), contender.settings.end());
+  std::erase_if(all, [](const auto& s) { return s.first.ends_with("adapt"); });
+  return all;
 }
 
 Contender parse_contender(const std::string& text) {
@@ -99,20 +103,8 @@ Contender parse_contender(const std::string& text) {
 }
 
 std::vector<Contender> all_contenders(const Target& target) {
-  const bool local = target.local_moves() != nullptr;
   std::vector<Contender> list;
-  for (const std::string& name : samplers_for(target)) {
-    const auto entry = std::find_if(sampler_entries().begin(), sampler_entries().end(),
-                                    [&](const SamplerEntry& e) { return e.name == name; });
-    Contender c{name, plain_settings(*entry, target)};
-    if (name == "gibbs" && local) {
-      c.settings["updates"] = "sweep";
-      const GibbsSweeps* sweeps = target.gibbs_sweeps();
-      if (sweeps && sweeps->groups() > 0) c.settings["scan"] = "colours";
-    }
-    if (name == "gwg") c.settings["adapt"] = "true";
-    list.push_back(std::move(c));
-  }
+  for (const std::string& name : samplers_for(target)) list.push_back({name, {}});
   return list;
 }
 
@@ -124,7 +116,7 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   run_plan.start = Start::dispersed;
   run_plan.seed = plan.seed;
   run_plan.threads = plan.threads;
-  double rate = speed(target, contender, run_plan, plan.warmup_seconds / 20);
+  double rate = steps_per_second(target, contender, run_plan, plan.warmup_seconds / 20);
   if (contender.tempered) rate /= kLadder;
   run_plan.thin = thin_for(rate, plan.chains, coordinates.size());
   auto sampler = make_sampler(contender.sampler, target, contender.settings);
@@ -149,7 +141,7 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   run->add(*record_);
   run->start();
   run->go([&](const RunStatus& status) {
-    return status.step < run_plan.warmup && status.seconds < 2 * plan.warmup_seconds;
+    return status.step < run_plan.warmup && within(status, 2 * plan.warmup_seconds);
   });
   run->end_warmup();
   run_ = std::move(run);
@@ -211,7 +203,8 @@ Verdict judge(const std::vector<RaceResult>& results, double (RaceResult::*measu
   std::vector<int> order;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const RaceResult& r = results[i];
-    if (r.exact && r.random && (r.*measure)() > 0) order.push_back(static_cast<int>(i));
+    if (r.exact && r.random && r.mixed() && (r.*measure)() > 0)
+      order.push_back(static_cast<int>(i));
   }
   const auto value = [&](int i) { return (results[static_cast<std::size_t>(i)].*measure)(); };
   std::sort(order.begin(), order.end(), [&](int a, int b) { return value(a) > value(b); });
@@ -229,19 +222,30 @@ Verdict judge(const std::vector<RaceResult>& results, double (RaceResult::*measu
   return v;
 }
 
-namespace {
+bool Verdict::telling() const {
+  constexpr double kWide = 2;
+  return low > 0 && high < kWide * low;
+}
 
-// R-hat above which chains count as being in different places.
-constexpr double kDisagree = 1.1;
-// Standard errors from the exact mean that chance does not explain, and effective draws from which
-// on a standard error is trusted.
-constexpr double kFarFromExact = 6, kEnough = 100;
+int leader(const std::vector<RaceResult>& results) {
+  int best = -1;
+  double most = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const RaceResult& r = results[i];
+    if (!r.exact || !r.random || !(r.ess_per_second() > most)) continue;
+    best = static_cast<int>(i), most = r.ess_per_second();
+  }
+  return best;
+}
 
 bool misses_exact_means(const Target& target, const RaceResult& r) {
   if (target.stochastic() || target.domain().unbounded() ||
       !target.domain().states(StateTable::kMostStates)) {
     return false;
   }
+  // Standard errors from the exact mean that chance does not explain, and effective draws from
+  // which on a standard error is trusted.
+  constexpr double kFarFromExact = 6, kEnough = 100;
   const StateTable table(target);
   const Domain& domain = target.domain();
   for (std::size_t c = 0; c < r.coordinates.size(); ++c) {
@@ -260,6 +264,8 @@ bool misses_exact_means(const Target& target, const RaceResult& r) {
   return false;
 }
 
+namespace {
+
 bool can_be_tempered(const Target& target, const RaceResult& r) {
   if (!r.exact || !r.random || target.stochastic() || target.domain().unbounded()) return false;
   try {
@@ -277,7 +283,7 @@ bool can_be_tempered(const Target& target, const RaceResult& r) {
 std::string sign_of_modes(const Target& target, const std::vector<RaceResult>& plain,
                           std::size_t best) {
   char text[80];
-  if (const double rhat = plain[best].rhat(); rhat > kDisagree) {
+  if (const double rhat = plain[best].rhat(); rhat > RaceResult::kMostRhat) {
     std::snprintf(text, sizeof text, "plain chains disagree (R-hat %.3g)", rhat);
     return text;
   }
@@ -286,7 +292,7 @@ std::string sign_of_modes(const Target& target, const std::vector<RaceResult>& p
   for (const RaceResult& r : plain) {
     if (!r.exact || !r.random) continue;
     ++all;
-    disagree += r.rhat() > kDisagree;
+    disagree += r.rhat() > RaceResult::kMostRhat;
   }
   if (2 * disagree <= all) return "";
   std::snprintf(text, sizeof text, "plain chains of %zu of %zu samplers disagree", disagree, all);
@@ -297,7 +303,13 @@ std::optional<RaceResult> race_tempered(const Target& target,
                                         const std::vector<RaceResult>& results,
                                         const RacePlan& plan, const RaceProgress& progress) {
   const RaceResult* best = nullptr;
-  const auto merit = [](const RaceResult& r) { return std::fmax(0, r.ess_per_second()); };
+  // Chains that have not mixed say nothing of the samplers: then whoever tries most.
+  const bool known = std::ranges::any_of(results, [](const RaceResult& r) { return r.mixed(); });
+  const auto merit = [&](const RaceResult& r) {
+    const RunStatistics& s = r.statistics;
+    const double tried = s.proposed * static_cast<double>(s.steps) / s.idle_seconds_of_draws;
+    return std::fmax(0, known ? r.ess_per_second() : tried);
+  };
   for (const RaceResult& r : results) {
     if (!can_be_tempered(target, r) || (best && merit(r) <= merit(*best))) continue;
     best = &r;
@@ -309,113 +321,6 @@ std::optional<RaceResult> race_tempered(const Target& target,
   Racer racer(target, contender, plan, plan.seconds / plan.turns);
   racer.draw(plan.seconds);
   return racer.result();
-}
-
-namespace {
-
-// Those that can be left to run alone: exact and random. What has to evaluate every neighbour of a
-// state from scratch is too slow to try.
-std::vector<Contender> candidates(const Target& target) {
-  std::vector<Contender> list;
-  for (Contender& c : all_contenders(target)) {
-    const auto sampler = make_sampler(c.sampler, target, c.settings);
-    const bool expands = !target.local_moves() && c.sampler == "locally_balanced";
-    if (sampler->exact() && sampler->random() && !expands) list.push_back(std::move(c));
-  }
-  return list;
-}
-
-}  // namespace
-
-std::string Choice::reason() const {
-  const RaceResult& won = results.back();
-  if (results.size() == 1) return "the only exact sampler for this model";
-  const RaceResult& next = results[results.size() - 2];
-  char text[240];
-  if (winner.tempered) {
-    std::snprintf(
-        text, sizeof text,
-        "tempered, because %s and %s along a ladder of %d temperatures has %.3g times the "
-        "effective sample size per second of plain %s",
-        modes.c_str(), winner.sampler.c_str(), won.replicas,
-        won.ess_per_second() / next.ess_per_second(), next.contender.sampler.c_str());
-    return text;
-  }
-  std::snprintf(text, sizeof text,
-                "best of %zu exact samplers in a race of %.2g s, with %.2f times the effective "
-                "sample size per second of %s",
-                results.size(), seconds, won.ess_per_second() / next.ess_per_second(),
-                next.contender.sampler.c_str());
-  return text;
-}
-
-namespace {
-
-// Races the winner along a ladder, too, where plain chains seem to miss modes. It wins if its
-// chains agree better and are worth more.
-void consider_tempering(const Target& target, RacePlan plan, double seconds, Choice& choice) {
-  const RaceResult plain = choice.results.back();
-  choice.modes = sign_of_modes(target, choice.results, choice.results.size() - 1);
-  if (choice.modes.empty()) return;
-  plan.seconds = seconds / 2;
-  plan.warmup_seconds = seconds / 4;
-  const auto tempered = race_tempered(target, choice.results, plan);
-  if (!tempered) return;
-  const bool right = !misses_exact_means(target, *tempered) && tempered->round_trips > 0 &&
-                     tempered->rhat() < std::max(kDisagree, plain.rhat());
-  const bool better =
-      tempered->ess_per_second() > plain.ess_per_second() || misses_exact_means(target, plain);
-  choice.results.insert(choice.results.end() - (right && better ? 0 : 1), *tempered);
-}
-
-}  // namespace
-
-Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds,
-                      const TemperingChoice& tempering) {
-  const auto start = Clock::now();
-  std::vector<Contender> field = candidates(target);
-  if (field.empty()) {
-    throw NoExactSampler("no exact sampler can serve " + target.name());
-  }
-  if (!(seconds > 0)) {
-    const double steps = static_cast<double>(plan.warmup) +
-                         static_cast<double>(plan.draws) * static_cast<double>(plan.thin);
-    seconds = std::clamp(0.25 * steps / speed(target, field[0], plan, kPilotSeconds), kShortestRace,
-                         kLongestRace);
-  }
-  RacePlan race_plan;
-  race_plan.chains = std::clamp(plan.chains, 8, 16);  // enough not to fall into one mode alike
-  race_plan.base = tempering.base;
-  race_plan.seed = plan.seed;
-  race_plan.threads = plan.threads;
-  const double turns = std::max(1.0, std::ceil(std::log2(static_cast<double>(field.size()))));
-  const double first = seconds / turns / static_cast<double>(field.size());
-  race_plan.warmup_seconds = first / 2;
-  Choice choice;
-  std::vector<std::unique_ptr<Racer>> racers;
-  for (const Contender& c : field) {
-    racers.push_back(std::make_unique<Racer>(target, c, race_plan, first));
-  }
-  for (double slice = first / 2;; slice = seconds / turns / static_cast<double>(racers.size())) {
-    for (const auto& racer : racers) racer->draw(slice);
-    const auto merit = [](const std::unique_ptr<Racer>& r) {
-      const double value = r->result().ess_per_second();
-      return value > 0 ? value : 0;
-    };
-    std::stable_sort(racers.begin(), racers.end(),
-                     [&](const auto& a, const auto& b) { return merit(a) > merit(b); });
-    const std::size_t keep = (racers.size() + 1) / 2;
-    while (racers.size() > keep) {
-      choice.results.push_back(racers.back()->result());
-      racers.pop_back();
-    }
-    if (racers.size() == 1) break;
-  }
-  choice.results.push_back(racers[0]->result());
-  if (tempering.allowed) consider_tempering(target, race_plan, seconds, choice);
-  choice.winner = choice.results.back().contender;
-  choice.seconds = since(start);
-  return choice;
 }
 
 }  // namespace saltus

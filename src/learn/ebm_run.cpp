@@ -40,10 +40,10 @@ std::string validation_text(const std::vector<Validation>& validations) {
 
 }  // namespace
 
-Settings with_step_size(const std::string& sampler, Settings settings) {
-  if (settings.contains("step_size")) return settings;
-  if (sampler == "dmala") settings["step_size"] = "0.15";
-  if (sampler == "dula") settings["step_size"] = "0.1";
+Settings learning_settings(const std::string& sampler, Settings settings) {
+  if (sampler == "dmala") settings.try_emplace("step_size", "0.15");
+  if (sampler == "dula") settings.try_emplace("step_size", "0.1");
+  if (sampler == "gwg" && !settings.contains("adapt")) settings.try_emplace("flips", "1");
   return settings;
 }
 
@@ -55,7 +55,7 @@ std::unique_ptr<Sampler> validator_of(const std::string& sampler, const Settings
   if (sampler == "dmala" || sampler == "dula") {
     if (const auto found = settings.find("step_size"); found != settings.end()) step.insert(*found);
   }
-  return make_sampler("dmala", target, with_step_size("dmala", step));
+  return make_sampler("dmala", target, learning_settings("dmala", step));
 }
 
 EbmRun::EbmRun(EbmSetup setup, const ImageSet& images, const NetworkMaker& make)

@@ -45,8 +45,9 @@ class WindowMeans {
   std::vector<double> means_;
 };
 
-double value_of(const DrawsInfo& info, Symbol level) {
-  return info.first_value + info.spacing * level;
+// of_class -1: the number that the level stands for.
+double value_of(const DrawsInfo& info, Symbol level, int of_class) {
+  return of_class < 0 ? info.first_value + info.spacing * level : level == of_class;
 }
 
 // Chains, and draws of each.
@@ -69,7 +70,8 @@ double mean_of_all(const Chains& chains, std::vector<double>& buffer) {
 
 }  // namespace
 
-Columns read_columns(const Draws& draws, const std::vector<int>& coordinates, int chains) {
+Columns read_columns(const Draws& draws, const std::vector<int>& coordinates, int chains,
+                     const std::vector<int>& classes) {
   const DrawsInfo& info = draws.info();
   Columns columns;
   columns.window = window_for(draws.draws());
@@ -83,7 +85,9 @@ Columns read_columns(const Draws& draws, const std::vector<int>& coordinates, in
       for (std::size_t i = 0; i < coordinates.size(); ++i) {
         for (const Symbol level : x.row(static_cast<int>(i))) {
           ++columns.counts[i][level];
-          if (chain < chains) means[i].add(value_of(info, level));
+          if (chain < chains) {
+            means[i].add(value_of(info, level, classes.empty() ? -1 : classes[i]));
+          }
         }
       }
     });
@@ -124,7 +128,7 @@ std::vector<double> read_logp(const Draws& draws, int chain) {
   return logp;
 }
 
-Chains held_column(const Draws& draws, int coordinate) {
+Chains held_column(const Draws& draws, int coordinate, int of_class) {
   const auto [chains, length] = as_many_as_fit(draws);
   auto levels = std::make_shared<std::vector<Symbol>>();
   const ColumnReader reader(draws, {coordinate});
@@ -133,13 +137,13 @@ Chains held_column(const Draws& draws, int coordinate) {
       levels->insert(levels->end(), x.row(0).begin(), x.row(0).end());
     });
   }
-  return {chains, length,
-          [levels, length = length, first = draws.info().first_value,
-           spacing = draws.info().spacing](int chain, std::span<double> out) {
-            const auto* from = levels->data() + static_cast<std::size_t>(chain) * length;
-            std::transform(from, from + out.size(), out.begin(),
-                           [&](Symbol level) { return first + spacing * level; });
-          }};
+  return {
+      chains, length,
+      [levels, length = length, &info = draws.info(), of_class](int chain, std::span<double> out) {
+        const auto* from = levels->data() + static_cast<std::size_t>(chain) * length;
+        std::transform(from, from + out.size(), out.begin(),
+                       [&](Symbol level) { return value_of(info, level, of_class); });
+      }};
 }
 
 Chains logp_chains(const Draws& draws) {

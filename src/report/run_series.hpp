@@ -15,15 +15,18 @@ namespace saltus::report {
 
 // Some coordinates along some chains, and how often their levels occur in all chains.
 struct Columns {
-  // By coordinate and chain: means of the values over `window` draws, at most 100 of them.
+  // By coordinate and chain: means of the values (or of a class's indicator) over `window` draws,
+  // at most 100 of them.
   std::vector<std::vector<std::vector<double>>> means;
   std::size_t window = 1;
   // By coordinate: the number of draws at each level.
   std::vector<std::vector<std::uint64_t>> counts;
 };
 
-// The chains of the means are the first `chains` ones.
-Columns read_columns(const Draws& draws, const std::vector<int>& coordinates, int chains);
+// The chains of the means are the first `chains` ones. `classes`: of unordered levels, the one of
+// each coordinate whose indicator takes the place of the values; empty: values.
+Columns read_columns(const Draws& draws, const std::vector<int>& coordinates, int chains,
+                     const std::vector<int>& classes = {});
 
 // Means over windows of the acceptance probabilities of one chain.
 std::vector<double> acceptance_means(const Draws& draws, int chain, std::size_t window);
@@ -34,9 +37,9 @@ Series over_windows(std::span<const double> values, std::size_t window);
 
 std::vector<double> read_logp(const Draws& draws, int chain);
 
-// One coordinate as values, as many chains and draws as 2 x 10^7 numbers allow: held in memory, as
-// an autocorrelation reads it twice.
-Chains held_column(const Draws& draws, int coordinate);
+// One coordinate as values, or as the indicator of a class (-1: values), as many chains and draws
+// as 2 x 10^7 numbers allow: held in memory, as an autocorrelation reads it twice.
+Chains held_column(const Draws& draws, int coordinate, int of_class = -1);
 // log p, read anew each time.
 Chains logp_chains(const Draws& draws);
 

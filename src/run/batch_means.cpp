@@ -91,7 +91,8 @@ BatchMeans::Estimate BatchMeans::estimate(int left_out) const {
     const double error = within_batches / (m * (batches - 1)) / (m * batches);
     const double between = m > 1 ? (means_square - m * mean * mean) / (m - 1) : 0;
     const double w = within_chains / (m * (n - 1));
-    const double rhat = m > 1 && w > 0 ? std::sqrt((n - 1) / n + between / w) : NAN;
+    double rhat = m > 1 && w > 0 ? std::sqrt((n - 1) / n + between / w) : NAN;
+    if (between > 0 && !(w > 0)) rhat = INFINITY;  // chains that stand still in different places
     const bool changed = variance > 0 && batches > 1;
     const double of_mean = rhat > 1.01 ? std::max(error, between / m) : error;
     e.mean.push_back(first_value_ + spacing_ * mean);

@@ -33,6 +33,7 @@ bool DrawingRun::go(const std::function<bool(const RunStatus&)>& between_rounds)
   if (!started_) start();
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t steps = plan_.warmup + plan_.draws * plan_.thin;
+  double idle_seconds = 0;
   while (step() < steps) {
     const bool warming = warming_up();
     const std::uint64_t before = step();
@@ -49,16 +50,19 @@ bool DrawingRun::go(const std::function<bool(const RunStatus&)>& between_rounds)
     }
     round_seconds_ = seconds_since(round_start);
     seconds_ += round_seconds_;
+    const double idle_round_seconds =
+        on_device() ? round_seconds_ : (processor_seconds() - processor_start) / threads();
+    idle_seconds += idle_round_seconds;
     if (!warming) {
       seconds_of_draws_ += round_seconds_;
-      idle_seconds_of_draws_ +=
-          on_device() ? round_seconds_ : (processor_seconds() - processor_start) / threads();
+      idle_seconds_of_draws_ += idle_round_seconds;
     }
     const auto done = static_cast<double>(step() - before);
     const RunStatus status{warming,
                            step(),
                            steps,
                            seconds_since(start),
+                           idle_seconds,
                            done / round_seconds_,
                            acceptance_of_round() / (done * steps_each())};
     if (between_rounds && !between_rounds(status)) break;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "saltus/core/error.hpp"
-#include "saltus/sampler/registry.hpp"
+#include "saltus/sampler/gibbs.hpp"
 
 namespace saltus {
 namespace {
@@ -89,9 +89,9 @@ void Run::start() {
 // the two spins of a strongly coupled pair that differ are flipped together for ever.
 void Run::settle() {
   if (!target_.local_moves() || on_device() || target_.stochastic()) return;
-  const auto names = samplers_for(target_);
-  if (std::ranges::find(names, "gibbs") == names.end()) return;
-  const auto gibbs = make_sampler("gibbs", target_, {{"updates", "sweep"}});
+  if (target_.domain().unbounded()) return;
+  const Gibbs gibbs(target_, {.updates = 0});
+  if (!gibbs.missing(target_).empty()) return;
   const int dim = target_.domain().dim();
   const RowBuffer<Symbol> states(plan_.chains, dim);
   const auto copy_states = [&] {
@@ -102,7 +102,7 @@ void Run::settle() {
   copy_states();
   ensemble_.start_from(states.view(), kSettlingStep);
   NoObserver nobody;
-  ensemble_.advance(*gibbs, kSettlingSweeps, nobody);
+  ensemble_.advance(gibbs, kSettlingSweeps, nobody);
   copy_states();
   ensemble_.start_from(states.view());
   ensemble_.reset_evaluations();

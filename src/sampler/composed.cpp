@@ -148,6 +148,7 @@ void Composed::step_part(std::size_t p, std::uint64_t own_step, const Target& ta
                           tile.rows(), own, stride};
     part.start(target, tile, work);
   }
+  std::ranges::fill(info, StepInfo{});  // a part need not say which parameter a step belongs to
   part.step(target, tile, work, info);
   tile.sampler_cache = {};
   tile.step = step + 1;

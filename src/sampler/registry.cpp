@@ -1,5 +1,7 @@
 #include "saltus/sampler/registry.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "core/closest_name.hpp"
@@ -113,15 +115,10 @@ const std::vector<SamplerEntry>& sampler_entries() {
   return entries;
 }
 
-Settings plain_settings(const SamplerEntry& entry, const Target& target) {
-  if (target.domain().unbounded() && knows(entry, "window")) return {{"window", "1"}};
-  return {};
-}
-
 std::vector<std::string> samplers_for(const Target& target) {
   std::vector<std::string> names;
   for (const SamplerEntry& entry : sampler_entries()) {
-    const auto sampler = entry.make(target, plain_settings(entry, target));
+    const auto sampler = entry.make(target, {});
     if (sampler->missing(target).empty()) names.push_back(entry.name);
   }
   return names;
@@ -132,6 +129,19 @@ std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& tar
   const std::vector<std::string> parts = split_list(name, '+');
   if (parts.size() > 1) return make_sequence(parts, target, settings);
   return make_one(entry_of(name), target, settings);
+}
+
+Settings as_settings(const std::string& name, const std::vector<Parameter>& parameters) {
+  Settings settings;
+  for (const Parameter& p : parameters) {
+    const std::string key = p.name.substr(p.name.find('.') + 1);  // of a part: dmala.step_size
+    if (key == "adapt") continue;
+    for (const std::string& part : split_list(name, '+')) {
+      if (!knows(entry_of(part), key)) continue;
+      settings[p.name] = std::visit([](const auto& v) { return fmt::format("{}", v); }, p.value);
+    }
+  }
+  return settings;
 }
 
 }  // namespace saltus

@@ -220,7 +220,7 @@ SamplerEntry rwm_entry() {
     RwmOptions options;
     options.rate = number_setting(settings, "rate");
     options.adapt = switch_setting(settings, "adapt");
-    options.window = integer_setting(settings, "window").value_or(0);
+    options.window = window_setting(settings, target.domain());
     return std::make_unique<Rwm>(target.domain(), options);
   };
   return {"rwm",

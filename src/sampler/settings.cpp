@@ -82,12 +82,18 @@ std::vector<double> list_setting(const Settings& settings, const std::string& ke
   return *values;
 }
 
+int window_setting(const Settings& settings, const Domain& domain) {
+  return integer_setting(settings, "window").value_or(domain.unbounded() ? 1 : 0);
+}
+
 void check_window(const Domain& domain, int window) {
   if (window < 0) {
     throw UsageError("window is " + std::to_string(window) + "; it must be at least 1");
   }
   if (domain.unbounded() && window == 0) {
-    throw UsageError("the model's integers are unbounded: give a window, for example window=1");
+    throw UsageError(
+        "the model's integers are unbounded, and this sampler needs to know how far one may move "
+        "in a step: give a window, or take dmala, which finds one");
   }
   if (domain.kind() == Domain::Kind::categorical && window != 0) {
     throw UsageError("a window needs ordered levels, but the model's levels are categorical");

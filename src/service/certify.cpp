@@ -32,6 +32,7 @@ Settings settings_of(const CertifyRequest& request) {
   Settings settings = request.settings;
   if (request.sampler == "gibbs" && !settings.count("updates") && !settings.count("scan")) {
     settings["updates"] = "sweep";
+    settings["scan"] = "permutation";
   }
   return settings;
 }

@@ -1,7 +1,5 @@
 #include "saltus/compare.hpp"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "saltus/core/error.hpp"
@@ -14,27 +12,16 @@ namespace saltus {
 namespace {
 
 std::vector<Contender> settled(const CompareRequest& request) {
-  std::vector<Contender> all = all_contenders(*request.target);
-  if (request.contenders.empty()) return all;
-  std::vector<Contender> list = request.contenders;
-  for (Contender& c : list) {
-    for (const Contender& known : all) {
-      if (known.sampler == c.sampler && c.settings.empty()) c = known;
-    }
+  if (request.contenders.empty()) return all_contenders(*request.target);
+  for (const Contender& c : request.contenders) {
     make_sampler(c.sampler, *request.target, c.settings);  // refuses what does not fit
   }
-  return list;
+  return request.contenders;
 }
 
 // The L1 distance of an unadjusted sampler's law from the model, with the step size as tuned.
 double bias_of(const RaceResult& r, const Target& target, const StateTable& table) {
-  Settings settings = r.contender.settings;
-  for (const Parameter& p : r.parameters) {
-    if (const double* v = std::get_if<double>(&p.value); v && p.name.ends_with("step_size")) {
-      settings[p.name] = fmt::format("{}", *v);
-    }
-  }
-  const auto sampler = make_sampler(r.contender.sampler, target, settings);
+  const auto sampler = make_sampler(r.contender.sampler, target, r.settings());
   return check_transitions(*sampler, table).l1;
 }
 
@@ -165,8 +152,8 @@ CompareResult compare(const CompareRequest& request, const RaceProgress& progres
     result.results.clear();
     return result;
   }
-  if (const Verdict plain = judge(result.results); plain.best >= 0) {
-    result.modes = sign_of_modes(target, result.results, static_cast<std::size_t>(plain.best));
+  if (const int first = leader(result.results); first >= 0) {
+    result.modes = sign_of_modes(target, result.results, static_cast<std::size_t>(first));
   }
   if (!result.modes.empty()) {
     if (auto tempered = race_tempered(target, result.results, request.plan, told)) {
@@ -178,6 +165,9 @@ CompareResult compare(const CompareRequest& request, const RaceProgress& progres
     return result;
   }
   add_exact_answers(result, target, request.plan.threads);
+  for (RaceResult& r : result.results) {
+    r.wrong = r.exact && r.random && misses_exact_means(target, r);
+  }
   result.per_second = judge(result.results);
   result.per_evaluation = judge(result.results, &RaceResult::ess_per_evaluation);
   result.seconds = watch.seconds();

@@ -54,7 +54,10 @@ std::vector<InfillScore::GradientRow> gradient_rows(const InfillTarget& target,
 std::unique_ptr<Sampler> sampler_of(const InfillRequest& request, const InfillTarget& target) {
   // The conditional law of U itself would take an evaluation for every piece.
   if (request.sampler != "gibbs") {
-    return make_sampler(request.sampler, target, request.settings);
+    // Chains of some fifty steps tune no number of flips.
+    Settings settings = request.settings;
+    if (request.sampler == "gwg" && !settings.contains("adapt")) settings.try_emplace("flips", "1");
+    return make_sampler(request.sampler, target, settings);
   }
   if (!request.settings.empty()) {
     throw UsageError(request.settings.begin()->first +

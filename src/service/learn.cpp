@@ -8,6 +8,7 @@
 
 #include "core/checksum.hpp"
 #include "core/number_text.hpp"
+#include "saltus/learn/ebm_run.hpp"
 #include "saltus/learn/trainable_ising.hpp"
 #include "saltus/learn/trainable_rbm.hpp"
 #include "service/description.hpp"
@@ -131,7 +132,9 @@ LearnRun::LearnRun(LearnRequest request) : request_(std::move(request)) {
   request_.plan.batch = std::min(request_.plan.batch, request_.data.rows);
   model_ = make_model(request_);
   learning_ = std::make_unique<ContrastiveDivergence>(
-      *model_, request_.data, make_sampler(request_.sampler, model_->target(), request_.settings),
+      *model_, request_.data,
+      make_sampler(request_.sampler, model_->target(),
+                   learning_settings(request_.sampler, request_.settings)),
       request_.plan);
   if (request_.epochs > 0) request_.iterations = learning_->batches().iterations(request_.epochs);
   if (!request_.resume.empty() && !learning_->idle()) restore();

@@ -6,10 +6,12 @@
 #include "io/bytes/new_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/model/models.hpp"
+#include "saltus/run/best_draw.hpp"
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
 #include "saltus/version.hpp"
+#include "service/kept_choice.hpp"
 #include "service/parts.hpp"
 #include "temper/tempering_json.hpp"
 
@@ -117,6 +119,19 @@ std::string labels_text(const Labels& labels) {
   return text + "]";
 }
 
+std::vector<Expression> expressions_of(const SampleRequest& request) {
+  if (request.observe.empty()) return {};
+  const Domain& domain = request.target->domain();
+  const ExpressionSpace space = {domain.dim(), request.target->shape(), domain.first_value(),
+                                 domain.spacing()};
+  auto list = parse_expressions(request.observe, space);
+  if (request.keep == Keep::moments ||
+      (request.coordinates > 0 && request.coordinates < domain.dim())) {
+    throw UsageError("observables need the draws of all coordinates, which this run does not keep");
+  }
+  return list;
+}
+
 }  // namespace
 
 int watched_count(int dim, const RunPlan& plan) {
@@ -145,6 +160,7 @@ SampleRequest::SampleRequest(Model model) : SampleRequest() {
 SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
   if (!request_.target) throw UsageError("there is no target to draw from");
   if (request_.checkpoint.empty()) request_.checkpoint = request_.resume;
+  own_ = expressions_of(request_);
   if (request_.sampler == "auto" && !request_.own_sampler) choose();
   sampler_ = request_.own_sampler;
   if (!sampler_) sampler_ = make_sampler(request_.sampler, *request_.target, request_.settings);
@@ -158,21 +174,24 @@ SampleRun::SampleRun(SampleRequest request) : request_(std::move(request)) {
 SampleRun::~SampleRun() = default;
 
 void SampleRun::choose() {
-  if (!request_.settings.empty()) {
-    throw UsageError("a sampler that is chosen by a race takes no settings: name a sampler");
-  }
   ByteWriter winner;
   if (!request_.team || request_.team->leads()) {
-    TemperingChoice tempering;
-    tempering.allowed = !request_.tempering && !request_.start && request_.resume.empty();
-    if (request_.model_base) {
-      tempering.base = std::make_shared<Independent>(*request_.model_base);
+    request_.choice = kept_choice(request_);
+    if (!request_.choice) {
+      ChoiceOptions options;
+      options.settings = request_.settings;
+      options.tempering = !request_.tempering && !request_.start;
+      if (request_.model_base) {
+        options.base = std::make_shared<Independent>(*request_.model_base);
+      }
+      request_.choice = choose_sampler(*request_.target, request_.plan, options);
+      keep_choice(request_, *request_.choice);
     }
-    choice_ = choose_sampler(*request_.target, request_.plan, 0, tempering);
-    request_.sampler = choice_->winner.sampler;
-    request_.settings = choice_->winner.settings;
-    if (choice_->winner.tempered) request_.tempering.emplace();
-    winner.put(choice_->winner.tempered);
+    const Contender& chosen = request_.choice->winner;
+    request_.sampler = chosen.sampler;
+    request_.settings = chosen.settings;
+    if (chosen.tempered) request_.tempering.emplace();
+    winner.put(chosen.tempered);
     put_text(winner, request_.sampler);
     for (const auto& [key, value] : request_.settings)
       put_text(winner, key), put_text(winner, value);
@@ -182,6 +201,7 @@ void SampleRun::choose() {
   ByteReader in(bytes);
   if (in.get<bool>() && !request_.tempering) request_.tempering.emplace();
   request_.sampler = get_text(in);
+  request_.settings.clear();
   while (!in.empty()) {
     const std::string key = get_text(in);
     request_.settings[key] = get_text(in);
@@ -226,6 +246,9 @@ void SampleRun::make_run() {
   moments_ = std::make_unique<Moments>(target.domain(), plan.chains, plan.draws,
                                        request_.keep == Keep::moments || request_.keep_apart);
   run_->add(*moments_);
+  best_ = std::make_unique<BestSoFar>(target.domain().dim(), plan.chains);
+  run_->add(*best_);
+  if (request_.listener) run_->add(*request_.listener);
 }
 
 void SampleRun::start() {
@@ -274,6 +297,7 @@ DrawsInfo SampleRun::draws_info() const {
   info.first_value = domain.first_value();
   info.spacing = domain.spacing();
   info.classes = classes_of(domain, kept_);
+  if (kept_.empty()) info.bonds = sparse_bonds(*request_.target);
   info.exact = run_->chosen().exact();
   info.first_chain = request_.plan.first_chain;
   info.chains_of_run = request_.chains_of_run;
@@ -386,11 +410,14 @@ std::shared_ptr<const Draws> SampleRun::draws() {
   const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get());
   // All parts of a run would have to ask for the record at once.
   if (tempering && !request_.plan.reduction && run_->draws_made() > 0) {
-    const std::string record = tempering_record(tempering->report());
-    if (spool_) spool_->set_attribute("tempering", record);
-    if (in_memory_) in_memory_->set_attribute("tempering", record);
+    set_attribute("tempering", tempering_record(tempering->report()));
   }
   return spool_ ? std::shared_ptr<const Draws>(spool_) : in_memory_;
+}
+
+void SampleRun::set_attribute(const std::string& name, const std::string& text) {
+  if (spool_) spool_->set_attribute(name, text);
+  if (in_memory_) in_memory_->set_attribute(name, text);
 }
 
 void SampleRun::add_moment_summaries(SampleResult& r) const {
@@ -430,7 +457,7 @@ SampleResult SampleRun::result() {
   r.statistics = run_->statistics();
   r.mean = moments_->mean();
   r.kept = kept_;
-  r.choice = choice_;
+  r.choice = request_.choice;
   if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
     r.tempering = tempering->report();
   }
@@ -454,9 +481,9 @@ SampleResult SampleRun::result() {
       for (ClassSummary& c : s.classes) c.mcse = c.ess = c.rhat = NAN;
     }
   }
+  r.best = best_->best();
   if (r.draws && r.draws_made > 0) {
-    r.observables = observe(*r.draws, request_.target->domain());
-    r.best = best_state(*r.draws);
+    r.observables = observe(*r.draws, own_, own_.empty() ? Reading::quick : Reading::thorough);
     if (request_.probe) r.probe = probe_modes(request_, r);
   }
   r.labels = request_.labels;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/description.hpp"
+#include "service/kept_choice.hpp"
 #include "service/parts.hpp"
 
 namespace saltus {
@@ -36,6 +37,7 @@ std::string describe_sample(const SampleRequest& r) {
   d["model_files"] = r.model_files;
   d["sampler"] = r.own_sampler ? r.own_sampler->name() : r.sampler;
   d["settings"] = r.settings;
+  if (r.choice) d["choice"] = choice_to_json(*r.choice);
   d["chains"] = r.plan.chains;
   d["first_chain"] = r.plan.first_chain;
   d["chains_of_run"] = r.chains_of_run;
@@ -46,6 +48,7 @@ std::string describe_sample(const SampleRequest& r) {
   d["tile"] = r.plan.tile;
   d["keep"] = kKeeps[static_cast<int>(r.keep)];
   d["coordinates"] = r.coordinates;
+  d["observe"] = r.observe;
   d["notes"] = r.notes;
   if (const auto& t = r.tempering) {
     d["tempering"] = {{"replicas", t->replicas},
@@ -65,6 +68,7 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.model_files = d.at("model_files").get<std::map<std::string, std::string>>();
     r.sampler = d.string("sampler");
     r.settings = d.at("settings").get<Settings>();
+    if (d.has("choice")) r.choice = choice_from_json(d.at("choice"));
     r.plan.chains = static_cast<int>(d.integer(d.at("chains"), "chains", 1, 1'000'000'000));
     r.plan.first_chain = static_cast<std::uint32_t>(whole_number(d, "first_chain", 0, UINT32_MAX));
     r.chains_of_run =
@@ -76,6 +80,7 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.plan.tile = static_cast<int>(d.integer(d.at("tile"), "tile", 0, 1'000'000));
     r.keep = parse_keep(d.string("keep"), checkpoint);
     r.coordinates = static_cast<int>(d.integer(d.at("coordinates"), "coordinates", 0, INT32_MAX));
+    r.observe = d.at("observe").get<std::vector<std::string>>();
     r.notes = d.at("notes").get<std::map<std::string, std::string>>();
     if (d.has("tempering")) r.tempering = tempering_in(d.at("tempering"));
     return r;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/number_text.hpp"
+#include "saltus/diagnose/mixing.hpp"
 #include "saltus/temper/ladder.hpp"
 #include "service/parts.hpp"
 
@@ -13,8 +15,6 @@ namespace {
 // Standard errors between a mean and the exact one that chance does not explain: of a million
 // coordinates one in a thousand runs has a normal deviate beyond six.
 constexpr double kFarAway = 6;
-constexpr double kMostRhat = 1.01;
-constexpr double kEnoughForRhat = 400;  // effective draws, for chance to be told from disagreement
 constexpr double kLeastAcceptance = 0.005;
 constexpr double kFarAbove = 3;       // times the number of draws
 constexpr double kEnoughDraws = 100;  // effective ones, for a standard error to be trusted
@@ -87,48 +87,10 @@ void add_standing_chains(Warnings& list, const SampleResult& r) {
                    with_commas(static_cast<std::uint64_t>(r.plan.chains)), 100 * s.empty)});
 }
 
-// The R-hat that one in a thousand runs exceeds by chance, as the largest of `count` quantities,
-// each with this effective sample size. The means of n = 2 chains half chains vary by chance, so
-// that R-hat^2 = 1 + X / ((n - 1) ess / n) with X chi-squared of n - 1 degrees of freedom; its
-// quantile is Wilson and Hilferty's, with the bound sqrt(2 log(1 / p)) on the normal one.
-double rhat_by_chance(double ess, int chains, std::size_t count) {
-  constexpr double kRuns = 1000;
-  const double halves = 2.0 * chains, df = halves - 1;
-  const double normal = std::sqrt(2 * std::log(kRuns * static_cast<double>(count)));
-  const double root = 1 - 2 / (9 * df) + normal * std::sqrt(2 / (9 * df));
-  return std::sqrt(1 + root * root * root * halves / ess);
-}
-
-struct Mixing {
-  double rhat = 0, ess = INFINITY;  // the largest and the smallest of all quantities
-  bool beyond_chance = false;       // of some quantity
-};
-
-Mixing mixing_of(const SampleResult& r) {
-  std::vector<std::pair<double, double>> all;  // R-hat, ESS
-  for (const CoordinateSummary& s : r.summaries) all.emplace_back(s.rhat, s.ess_bulk);
-  if (r.random_sampler) {
-    for (const ObservableSummary& s : r.observables) all.emplace_back(s.rhat, s.ess_bulk);
-  }
-  Mixing m;
-  for (const auto& [rhat, ess] : all) {
-    if (std::isnan(rhat)) continue;
-    m.rhat = std::max(m.rhat, rhat);
-    m.ess = std::min(m.ess, ess);
-    m.beyond_chance |=
-        !(rhat <= std::max(kMostRhat, rhat_by_chance(ess, r.plan.chains, all.size())));
-  }
-  return m;
-}
-
 void add_disagreement(Warnings& list, const SampleResult& r) {
-  const Mixing m = mixing_of(r);
-  if (m.rhat <= kMostRhat || (m.ess >= kEnoughForRhat && !m.beyond_chance)) return;
-  const std::string ess =
-      std::isinf(m.ess) ? "" : " and the effective sample size down to " + rounded(m.ess);
-  list.push_back({"mixing", fmt::format("R-hat is up to {:.3f}{}: the chains disagree. Either they "
-                                        "need a longer run, or they stay in different modes.",
-                                        m.rhat, ess)});
+  const std::span<const ObservableSummary> observables =
+      r.random_sampler ? std::span(r.observables) : std::span<const ObservableSummary>();
+  if (auto w = mixing_warning(r.summaries, observables, r.plan.chains)) list.push_back(*w);
 }
 
 void add_missed_modes(Warnings& list, const SampleResult& r) {

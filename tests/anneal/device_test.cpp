@@ -32,7 +32,7 @@ AisResult estimate(const Target& target, const std::string& sampler, const Setti
 
 TEST(DeviceAnnealing, MakesTheSameWeights) {
   const std::vector<std::pair<std::string, Settings>> samplers = {
-      {"dmala", {{"step_size", "0.3"}}}, {"dmala", {}}, {"gwg", {}}, {"gibbs", {}}};
+      {"dmala", {{"step_size", "0.3"}}}, {"dmala", {}}, {"gwg", {{"flips", "1"}}}, {"gibbs", {}}};
   const FakeDeviceTarget here(curved(), "");
   for (const auto& [sampler, settings] : samplers) {
     SCOPED_TRACE(sampler);

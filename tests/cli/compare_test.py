@@ -1,5 +1,8 @@
 """saltus compare: the race's table, JSON and files; and sampling with --sampler auto."""
 import csv
+import json
+import os
+import shlex
 
 import saltus_cli
 from saltus_cli import CliTest, strict_json
@@ -44,12 +47,50 @@ class CompareTest(CliTest):
         ranked = [r["ess_per_second"] for r in j["results"] if r["ranked"] and r["ess_per_second"]]
         self.assertEqual(ranked, sorted(ranked, reverse=True))
 
-    def test_table_ends_with_the_verdict(self):
+    def test_table_ends_with_the_verdict_and_the_command(self):
         run = self.good("compare", "--budget", "0.05", "--samplers", "dmala,gwg:flips=2,dula")
         self.assertIn("not exact, so not ranked", run.out)
-        last = run.out.strip().splitlines()[-2]
-        self.assertRegex(last, r"^Per second: (dmala|gwg) (is best|and)")
-        self.assertRegex(last, r"95 % interval [0-9.]+ to [0-9.]+")
+        lines = run.out.strip().splitlines()
+        self.assertRegex(lines[-5], r"^Per second: (dmala|gwg:flips=2) (is best|and)")
+        self.assertRegex(lines[-5], r"95 % interval [0-9.]+ to [0-9.]+")
+        self.assertRegex(lines[-2], r"^To draw with (dmala|gwg:flips=2) as it was raced:$")
+        self.assertRegex(run.out, r"(?m)^gwg .*  flips 2$")
+        # The settings are the race's: nothing is tuned again.
+        words = shlex.split(lines[-1])
+        self.assertEqual(words[:3], ["saltus", "sample", "ising-lattice"])
+        summary = self.good(*words[1:], "--draws", "100").out
+        self.assertNotIn("tuned in warm-up", summary)
+
+    def test_commands_hold_all_settings(self):
+        self.write("my model.json", {"model": "ising", "n": 4, "couplings": [[0, 1, 0.3], [2, 3, 0.2]], "fields": [0.1] * 4})
+        j = self.compare("my model.json", "--budget", "0.02")
+        for r in j["results"]:
+            words = shlex.split(r["command"])
+            self.assertEqual(words[:3], ["saltus", "sample", "my model.json"])
+            again = strict_json(self.good(*words[1:], "--draws", "50", "--warmup", "20", "--json").out)
+            self.assertEqual(again["sampler"], r["sampler"])
+            now, then = again["parameters"], r["parameters"]
+            self.assertEqual({k: v for k, v in now.items() if k != "adapt"},
+                             {k: v for k, v in then.items() if k != "adapt"})
+        by_name = {r["sampler"]: r for r in j["results"]}
+        self.assertEqual(by_name["gibbs"]["settings"], {"block": "1", "scan": "permutation", "updates": "sweep"})
+        self.assertEqual(j["best"]["command"], by_name[j["best"]["sampler"]]["command"])
+
+    def test_nobody_wins_where_nothing_mixes(self):
+        n = 40  # all up or all down: no sampler moves these, tempered or not, in this time
+        pairs = [[i, j, 4.0] for i in range(n) for j in range(i)]
+        self.write("stuck.json", {"model": "ising", "n": n, "couplings": pairs, "fields": [0] * n})
+        args = "stuck.json", "--budget", "0.02", "--samplers", "dmala,rwm"
+        j = self.compare(*args)
+        self.assertIsNone(j["best"])
+        self.assertIsNone(j["best_per_evaluation"])
+        self.assertFalse(any(r["mixed"] for r in j["results"]))
+        self.assertTrue(any(r["tempered"] for r in j["results"]))
+        self.assertIn("No winner", j["sentence"])
+        out = self.good("compare", *args).out
+        self.assertIn("--budget", out.strip().splitlines()[-1])
+        self.assertNotIn("is best", out)
+        self.assertNotIn("To draw with", out)
 
     def test_files(self):
         for name in "c.json", "c.csv":
@@ -76,31 +117,111 @@ class CompareTest(CliTest):
 
 
 class AutoTest(CliTest):
-    def test_the_winner_is_named_and_gives_its_own_draws(self):
-        run = self.saltus("sample", "--sampler", "auto", "--draws", "500", "--json", "--seed", "5")
-        j = strict_json(run.out)
-        self.assertRegex(j["auto"]["reason"], r"best of \d+ exact samplers in a race")
-        winner = j["auto"]["race"][0]
-        self.assertEqual(winner["sampler"], j["sampler"])
-        args = [f for key, value in winner["settings"].items() for f in ("--set", f"{key}={value}")]
-        again = self.good("sample", "--sampler", winner["sampler"], *args, "--draws", "500",
-                            "--json", "--seed", "5")
-        self.assertEqual(strict_json(again.out)["mean"], j["mean"])
+    def setUp(self):
+        super().setUp()
+        self.cache = self.path("cache")
 
-    def test_text_says_which_and_why(self):
+    def auto(self, *args, cache=None):
+        return self.saltus("sample", "--sampler", "auto", *args, env={"XDG_CACHE_HOME": cache or self.cache})
+
+    def kept(self):
+        folder = os.path.join(self.cache, "saltus")
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+    def test_the_command_makes_the_same_draws_without_a_race(self):
+        for args in ([], ["--set", "flips=2", "--thin=2"]):
+            j = strict_json(self.auto("--draws", "500", "--json", "--seed", "5", "--no-cache", *args).out)
+            self.assertRegex(j["auto"]["reason"], r"best of \d+ exact samplers in a race")
+            winner = j["auto"]["race"][0]
+            self.assertEqual(winner["sampler"], j["sampler"])
+            words = shlex.split(j["auto"]["command"])
+            self.assertNotIn("auto", words)
+            again = strict_json(self.good(*words[1:]).out)
+            self.assertEqual(again["mean"], j["mean"])
+            self.assertNotIn("auto", again)
+
+    def test_text_says_which_and_why_and_how_to_repeat_it(self):
         run = self.good("sample", "--sampler", "auto", "--draws", "500")
         self.assertRegex(run.out, r"(?m)^chosen    .*exact sampler")
+        self.assertRegex(run.out, r"(?m)^repeat    saltus sample --draws 500 --sampler [a-z_]+")
 
-    def test_resumes_with_the_winner(self):
-        run = self.good("sample", "--sampler", "auto", "--draws", "2000", "--checkpoint", "a.ck",
-                          "--json")
-        more = self.good("sample", "--resume", "a.ck", "--draws", "3000", "--json")
-        self.assertEqual(strict_json(more.out)["sampler"], strict_json(run.out)["sampler"])
+    def test_a_seed_has_one_winner(self):
+        args = "--draws", "400", "--json", "--seed", "8"
+        first = strict_json(self.auto(*args).out)
+        self.assertFalse(first["auto"]["kept"])
+        self.assertEqual(len(self.kept()), 1)
+        again = strict_json(self.auto(*args, "--threads", "1").out)
+        self.assertTrue(again["auto"]["kept"])
+        for field in "sampler", "parameters", "mean":
+            self.assertEqual(again[field], first[field])
+        self.assertEqual(again["auto"]["race"], first["auto"]["race"])
+        self.assertEqual(again["auto"]["reason"], first["auto"]["reason"])
+        self.assertFalse(strict_json(self.auto(*args[:-1], "9").out)["auto"]["kept"])  # another seed
+        self.assertFalse(strict_json(self.auto(*args, "--no-cache").out)["auto"]["kept"])
+        self.assertEqual(len(self.kept()), 2)
 
-    def test_set_is_refused(self):
-        run = self.saltus("sample", "--sampler", "auto", "--set", "step_size=1")
-        self.assertEqual(run.status, 64)
-        self.assertIn("auto", run.err)
+    def test_a_kept_choice_decides(self):
+        """The file says what is drawn with, not another race."""
+        args = "--draws", "100", "--json"
+        self.auto(*args)
+        name = self.kept()[0]
+        with open(name) as file:
+            body = file.read().split("\n", 1)[1]
+        record = json.loads(body)
+        record["choice"]["winner"] = {"sampler": "rwm", "settings": {"rate": "1.5"}, "tempered": False}
+        body = json.dumps(record) + "\n"
+        sum_ = 14695981039346656037  # FNV-1a
+        for byte in body.encode():
+            sum_ = (sum_ ^ byte) * 1099511628211 % 2**64
+        with open(name, "w") as file:
+            file.write(f"{sum_:016x}\n{body}")
+        self.assertEqual(strict_json(self.auto(*args).out)["sampler"], "rwm")
+
+    def test_damaged_files_are_ignored_and_written_anew(self):
+        args = "--draws", "400", "--json"
+        first = strict_json(self.auto(*args).out)
+        name = self.kept()[0]
+        with open(name, "rb") as file:
+            whole = file.read()
+        for damage in b"", whole[:30], whole.replace(b"gibbs", b"gibbz"), b"\xff" * 100, whole + b" ":
+            with open(name, "wb") as file:
+                file.write(damage)
+            run = self.auto(*args)
+            self.assertEqual(run.status, 0, run)
+            self.assertFalse(strict_json(run.out)["auto"]["kept"])
+            self.assertTrue(strict_json(self.auto(*args).out)["auto"]["kept"])
+        self.assertEqual(len(self.kept()), 1)
+        self.assertIn(first["sampler"], {r["sampler"] for r in first["auto"]["race"]})
+
+    def test_no_place_for_a_cache_is_no_error(self):
+        self.write("file", "")
+        for cache in os.devnull, self.path("file"), "/proc":
+            run = self.auto("--draws", "100", "--json", cache=cache)
+            self.assertEqual(run.status, 0, run)
+            self.assertFalse(strict_json(run.out)["auto"]["kept"])
+        run = self.saltus("sample", "--sampler", "auto", "--draws", "100", env={"XDG_CACHE_HOME": "", "HOME": ""})
+        self.assertEqual(run.status, 0, run)
+        run = self.saltus("sample", "--sampler", "auto", "--draws", "100", env={"XDG_CACHE_HOME": "", "HOME": self.folder})
+        self.assertEqual(len(os.listdir(self.path(".cache/saltus"))), 1)
+
+    def test_resumes_with_the_winner_and_says_why(self):
+        run = strict_json(self.auto("--draws", "2000", "--checkpoint", "a.ck", "--json").out)
+        more = strict_json(self.good("sample", "--resume", "a.ck", "--draws", "3000", "--json").out)
+        self.assertEqual(more["sampler"], run["sampler"])
+        for field in "reason", "race", "seconds", "command":
+            self.assertEqual(more["auto"][field], run["auto"][field])  # no other race
+
+    def test_set_is_for_those_that_have_it(self):
+        j = strict_json(self.auto("--set", "flips=3", "--draws", "100", "--json").out)
+        settings = {r["sampler"]: r["settings"] for r in j["auto"]["race"]}
+        self.assertEqual(settings["gwg"], {"flips": "3"})
+        self.assertEqual(settings["pas"], {"flips": "3"})
+        self.assertEqual(settings["dmala"], {})
+        for setting, words in (("flip=3", "has a parameter 'flip'"), ("flips=x", "flips=x"),
+                               ("temperatur=1", "Did you mean temperature?")):
+            run = self.auto("--set", setting)
+            self.assertEqual(run.status, 64)
+            self.assertIn(words, run.err)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ class Refusals(LearnTest):
             (["--epochs", 1, "--iterations", 1], ["--epochs", "--iterations"]), (["--lr", "nan"], ["--lr"]),
             (["--lr", -1], ["--lr"]), (["--l1", "inf"], ["--l1"]), (["--hidden", 0], ["--hidden"]),
             (["--hidden", 10**9], ["weights"]), (["--seed", "x"], ["--seed"]), (["--fields"], ["--fields"]),
-            (["--sampler", "nuts"], ["nuts"]), (["--sampler", "dmala"], ["dmala", "step_size", "warm-up"]),
+            (["--sampler", "nuts"], ["nuts"]), (["--sampler", "pas"], ["pas", "flips", "warm-up"]),
             (["--set", "block=2"], ["block"]), (["--checkpoint", "m.json"], ["same file"]),
         ]:
             with self.subTest(extra):

@@ -3,7 +3,7 @@
 import os
 
 import saltus_cli
-from saltus_cli import CliTest, read_npz, strict_json
+from saltus_cli import CliTest, read_draws, strict_json
 
 USAGE, DATA = 64, 65
 
@@ -24,7 +24,7 @@ class Parts(CliTest):
             self.good(*run, "--part", f"{part}/10", "--out", f"part-{part}.npz")
         names = sorted(f"part-{part}.npz" for part in range(1, 11))  # 1, 10, 2, ...
         self.good("merge", *names, "--out", "all.npz")
-        self.assertEqual(read_npz(self.path("all.npz")), read_npz(self.path("one.npz")))
+        self.assertEqual(read_draws(self.path("all.npz")), read_draws(self.path("one.npz")))
         for words, files in (("part with chain 2 is missing", names[:3] + names[4:]),
                              ("another file holds", names + ["part-1.npz"]),
                              ("which part", ["one.npz"])):
@@ -35,7 +35,7 @@ class Parts(CliTest):
         self.good(*run, "--out", "whole.npz")
         self.good(*run, "--out", "slices.npz", "--checkpoint", "c", "--time", 0.05)
         self.good("sample", "--resume", "c")
-        self.assertEqual(read_npz(self.path("slices.npz")), read_npz(self.path("whole.npz")))
+        self.assertEqual(read_draws(self.path("slices.npz")), read_draws(self.path("whole.npz")))
 
     def test_tuning_is_what_a_run_finds(self):
         for sampler in ("dmala", "pas", "rwm", "gwg", "dmala+gwg"):

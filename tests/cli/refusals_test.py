@@ -204,7 +204,11 @@ WRONG_OPTIONS = [
     (["--set", "window=-1"], ["window", "-1"]),
     (["--set", "window=1.5"], ["window", "1.5"]),
     (["potts", "--set", "window=1"], ["window"]),
-    (["poisson"], ["window"]),
+    (["poisson", "--set", "step_size=inf"], ["window", "unbounded"]),
+    (["--observe", "mean(x"], ["mean(x", "character 7", "')'"]),
+    (["--observe", "x[25]"], ["character 3", "0 to 24"]),
+    (["--observe", "a=x[1]", "--observe", "a=x[2]"], ["two observables", "'a'"]),
+    (["--observe", "mean(x)", "--record", "moments"], ["--observe", "--record moments"]),
     (["--set", "precondition=1,2,3"], ["precondition", "3", "25"]),
     (["bernoulli", "--set", "precondition=1,1,1,1,1,0"], ["precondition", "0"]),
     (["bernoulli", "--set", "precondition=1,1,1,1,1,-2"], ["precondition", "-2"]),
@@ -323,7 +327,7 @@ class Refusals(CliTest):
 
     def test_wrong_commands(self):
         for command in [["nonsense"], ["--nonsense"], ["models", "extra"], ["verify", "--nonsense"], ["diagnose"],
-                        ["verify", "--sampler", "nonsense"], ["verify", "--set", "step_size=0"], ["verify", "poisson"]]:
+                        ["verify", "--sampler", "nonsense"], ["verify", "--set", "step_size=0"]]:
             with self.subTest(" ".join(command)):
                 self.check_refused(USAGE, command, [])
 

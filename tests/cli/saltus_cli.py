@@ -35,6 +35,7 @@ def main():
 
 def environment(**extra):
     env = {k: v for k, v in os.environ.items() if k != "SALTUS_LEVEL"}
+    env["XDG_CACHE_HOME"] = os.devnull  # no test keeps anything in the user's cache
     env.update(extra)
     return env
 
@@ -201,6 +202,13 @@ def read_npz(path):
         if damaged:
             raise ValueError(f"{path}: {damaged} is damaged")
         return {name.removesuffix(".npy"): read_npy(file.read(name)) for name in file.namelist()}
+
+
+def read_draws(path):
+    """All but the warnings of the run, which the parts of a run do not know."""
+    arrays = read_npz(path)
+    arrays.pop("warnings", None)
+    return arrays
 
 
 def chain_means(x, value=float):

@@ -21,7 +21,7 @@ class Sequence(CliTest):
         self.assertIn("dmala.step_size, rwm.rate tuned in warm-up", out)
 
     def test_verify(self):
-        j = self.json("verify", "ising-2x2", "--sampler", "gibbs+dmala+rwm", "--set", "step_size=0.5")
+        j = self.json("verify", "ising-2x2", "--sampler", "gibbs+dmala+rwm", "--set", "step_size=0.5", "--set", "updates=1")
         self.assertTrue(j["ok"])
         expected = dict.fromkeys(["gradient", "rows", "reach", "invariance", "reversibility", "steps"], "ok")
         self.assertEqual({c["check"]: c["verdict"] for c in j["checks"]}, expected | {"relaxation": "note"})

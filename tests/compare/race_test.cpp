@@ -9,6 +9,7 @@
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
+#include "saltus/target/quadratic.hpp"
 #include "temper/models.hpp"
 
 namespace saltus {
@@ -112,24 +113,80 @@ TEST(Verdict, NamesTheBestExactOneAndTheUncertainty) {
   EXPECT_EQ(judge(results).best, -1);
 }
 
-TEST(Choose, TempersWhereChainsDisagreeAndOnlyThere) {
-  RunPlan plan;
-  plan.threads = 1;
-  const auto modes = ferro8();
-  const Choice choice = choose_sampler(*modes, plan, 0.4);
-  EXPECT_TRUE(choice.winner.tempered) << choice.reason();
-  EXPECT_NE(choice.reason().find("tempered, because plain chains"), std::string::npos);
-  EXPECT_GT(choice.results.back().replicas, 2);
-  EXPECT_GT(choice.results.back().round_trips, 0u);
-  EXPECT_FALSE(choose_sampler(*modes, plan, 0.4, {.allowed = false}).winner.tempered);
-  const IsingLattice one_mode(4, 4, true, 0.1, 0.2);
-  const Choice plain = choose_sampler(one_mode, plan, 0.4);
-  EXPECT_FALSE(plain.winner.tempered) << plain.reason();
-  EXPECT_EQ(plain.modes, "");
+TEST(Verdict, HasNoWinnerWhereNothingMixed) {
+  std::vector<RaceResult> results = {made_up("a", 100, 0.03), made_up("b", 300, 0.04)};
+  results[1].estimate.rhat = {1.02, 1.11};
+  EXPECT_FALSE(results[1].mixed());
+  EXPECT_EQ(judge(results).best, 0);  // the better figure is not to be trusted
+  EXPECT_EQ(judge(results).second, -1);
+  EXPECT_EQ(leader(results), 1);
+  results[0].estimate.ess_of_means = RaceResult::kLeastEss - 1;
+  EXPECT_EQ(judge(results).best, -1);
+  results[1].estimate.rhat = {1.02, NAN};
+  EXPECT_EQ(judge(results).best, 1);
+  results[1].wrong = true;
+  EXPECT_EQ(judge(results).best, -1);
+}
+
+TEST(Verdict, KnowsAnIntervalThatSaysNothing) {
+  const auto between = [](double error) {
+    return judge({made_up("a", 100, error), made_up("b", 110, error)});
+  };
+  EXPECT_FALSE(between(0.05).clear());
+  EXPECT_TRUE(between(0.05).telling());  // 0.93 to 1.3
+  EXPECT_FALSE(between(0.4).telling());  // 0.28 to 4.3
+  EXPECT_FALSE(between(INFINITY).telling());
+  EXPECT_FALSE(between(NAN).telling());
+}
+
+// Chains that stand still in different places are no effective draws, however lively the others.
+TEST(Race, FrozenChainsDoNotMix) {
+  std::vector<Coupling> couplings;
+  constexpr int kSpins = 40;
+  for (int i = 0; i < kSpins; ++i) {
+    for (int j = 0; j < i; ++j) couplings.push_back({j, i, 1.5});
+  }
+  const auto frozen = make_ising(kSpins, couplings, std::vector<double>(kSpins, 0.01));
+  const auto results = race(*frozen, {{"dmala", {}}, {"gibbs", {}}}, short_plan());
+  for (const RaceResult& r : results) {
+    EXPECT_FALSE(r.mixed()) << r.contender.label();
+    EXPECT_EQ(r.rhat(), INFINITY);
+  }
+  EXPECT_EQ(judge(results).best, -1);
+  EXPECT_NE(sign_of_modes(*frozen, results, static_cast<std::size_t>(leader(results))), "");
+}
+
+// What a command is printed from: the same sampler again, not tuned anew.
+TEST(Race, SettingsMakeTheSamplerAgain) {
+  const IsingLattice lattice(4, 4, true, 0.1, 0.2);
+  const Poisson counts({2.0, 3.0});
+  const auto rbm = rbm3();
+  for (const Target* target :
+       {static_cast<const Target*>(&lattice), static_cast<const Target*>(&counts),
+        static_cast<const Target*>(rbm.get())}) {
+    std::vector<Contender> field = all_contenders(*target);
+    field.push_back({"dmala", {{"adapt", "true"}, {"step_size", "0.3"}}});
+    field.push_back({"dmala+gwg", {{"dmala.step_size", "0.3"}, {"flips", "2"}}});
+    if (target == &counts) field.back().settings["dmala.window"] = "2";
+    RacePlan plan = short_plan();
+    plan.seconds = plan.warmup_seconds = 0.005;
+    for (const RaceResult& r : race(*target, field, plan)) {
+      SCOPED_TRACE(target->name() + " " + r.contender.label());
+      const auto again = make_sampler(r.contender.sampler, *target, r.settings());
+      EXPECT_FALSE(again->tunable());
+      const auto parameters = again->parameters();
+      ASSERT_EQ(parameters.size(), r.parameters.size());
+      for (std::size_t k = 0; k < parameters.size(); ++k) {
+        if (parameters[k].name.ends_with("adapt")) continue;
+        EXPECT_EQ(parameters[k].name, r.parameters[k].name);
+        EXPECT_EQ(parameters[k].value, r.parameters[k].value) << parameters[k].name;
+      }
+    }
+  }
 }
 
 // Chains that agree with one another, all in the same mode.
-TEST(Choose, AsksTheExactMeansOfASmallModel) {
+TEST(SignOfModes, AsksTheExactMeansOfASmallModel) {
   const auto model = ferro8();
   RaceResult r;
   r.coordinates = {0, 1};
@@ -162,19 +219,6 @@ TEST(Race, TemperedContenders) {
   // All replicas count.
   EXPECT_NEAR(r->evaluations_per_step, plan.chains * (r->replicas - 0.5), 0.5 * plan.chains);
   EXPECT_FALSE(race_tempered(Poisson({2.0, 3.0}), {dmala}, plan));
-}
-
-TEST(Choose, TakesAnExactSamplerThatServes) {
-  const IsingLattice target(6, 6, true, 0.1, 0.2);
-  RunPlan plan;
-  plan.threads = 1;
-  const Choice choice = choose_sampler(target, plan, 0.1);
-  const auto names = samplers_for(target);
-  EXPECT_TRUE(std::count(names.begin(), names.end(), choice.winner.sampler));
-  EXPECT_TRUE(make_sampler(choice.winner.sampler, target, choice.winner.settings)->exact());
-  EXPECT_EQ(choice.results.back().contender.label(), choice.winner.label());
-  EXPECT_FALSE(choice.reason().empty());
-  for (const RaceResult& r : choice.results) EXPECT_TRUE(r.exact);
 }
 
 }  // namespace

@@ -31,11 +31,7 @@ Composed::Parts make(const std::vector<Part>& combination, const Target& target)
   const auto served = samplers_for(target);
   for (const auto& [name, settings] : combination) {
     if (std::find(served.begin(), served.end(), name) == served.end()) return {};
-    Settings all = settings;
-    for (const SamplerEntry& entry : sampler_entries()) {
-      if (entry.name == name) all.merge(plain_settings(entry, target));
-    }
-    parts.push_back(make_sampler(name, target, all));
+    parts.push_back(make_sampler(name, target, settings));
   }
   return parts;
 }

@@ -9,7 +9,7 @@
 namespace saltus {
 
 inline bool serves(const SamplerEntry& entry, const Target& target) {
-  return entry.make(target, plain_settings(entry, target))->missing(target).empty();
+  return entry.make(target, {})->missing(target).empty();
 }
 
 inline std::vector<Settings> langevin_settings(const Domain& domain) {
@@ -49,11 +49,13 @@ inline std::vector<Settings> settings_without_window(const std::string& sampler,
   if (sampler == "dmala" || sampler == "dula") return langevin_settings(domain);
   if (sampler == "gibbs") {
     auto list = with_each({{}}, "scan", {"permutation", "systematic", "random"});
-    list = with_each(list, "block", {"1", "2"});
+    list = with_each(with_each(list, "block", {"1", "2"}), "updates", {"1"});
     list.push_back({{"scan", "permutation"}, {"updates", "sweep"}});
     list.push_back({{"scan", "systematic"}, {"updates", "sweep"}});
     list.push_back({{"scan", "random"}, {"updates", "3"}});
     list.push_back({{"scan", "colours"}, {"updates", "sweep"}});
+    list.push_back({{"block", "2"}, {"updates", "sweep"}});
+    list.push_back({});
     return list;
   }
   if (sampler == "hamming_ball") {
@@ -61,7 +63,9 @@ inline std::vector<Settings> settings_without_window(const std::string& sampler,
   }
   if (sampler == "locally_balanced") return with_each({{}}, "balancing", balancing);
   if (sampler == "gwg") {
-    return with_each(with_each({{}}, "balancing", balancing), "flips", {"1", "2", "3"});
+    auto list = with_each(with_each({{}}, "balancing", balancing), "flips", {"1", "2", "3"});
+    list.push_back({});
+    return list;
   }
   if (sampler == "pas") {
     auto list = with_each(with_each({{}}, "balancing", {"sqrt", "ratio"}), "flips", {"1", "2"});
@@ -83,7 +87,7 @@ inline std::vector<Settings> settings_of(const std::string& sampler, const Targe
   const Domain& domain = target.domain();
   std::vector<Settings> list = settings_without_window(sampler, domain);
   if (sampler == "gibbs" && !target.local_moves()) {  // from which the colours follow
-    std::erase_if(list, [](const Settings& s) { return s.at("scan") == "colours"; });
+    std::erase_if(list, [](const Settings& s) { return find_setting(s, "scan") == "colours"; });
   }
   const bool windowed = sampler == "dmala" || sampler == "dula" || sampler == "gwg" ||
                         sampler == "locally_balanced" || sampler == "pas" || sampler == "dlmc" ||

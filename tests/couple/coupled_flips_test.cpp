@@ -40,11 +40,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  return {{"rbm3", "gwg", rbm3(), {}},
+  return {{"rbm3", "gwg", rbm3(), {{"flips", "1"}}},
           {"rbm3", "gwg", rbm3(), {{"flips", "2"}, {"balancing", "ratio"}}},
           {"rbm3", "pas", rbm3(), {{"flips", "2"}}},
           {"rbm3", "pas", rbm3(), {{"flips", "2"}, {"fixed", "true"}}},
-          {"potts2", "gwg", potts2(), {}},
+          {"potts2", "gwg", potts2(), {{"flips", "1"}}},
           {"potts2", "gwg", potts2(), {{"flips", "3"}}},
           {"potts2", "pas", potts2(), {{"flips", "2"}, {"balancing", "min"}}},
           {"ordered2", "gwg", ordered2(), {{"window", "2"}, {"flips", "2"}}},
@@ -219,7 +219,7 @@ TEST(CoupledFlips, MeansAreWithoutBias) {
   std::vector<Case> all = cases();
   // Two flips in each step never change the parity of two-level coordinates.
   std::erase_if(all, [](const Case& c) { return c.settings.count("fixed") > 0; });
-  all.push_back({"potts5", "gwg", potts5(), {}});
+  all.push_back({"potts5", "gwg", potts5(), {{"flips", "1"}}});
   all.push_back({"potts5", "pas", potts5(), {}});
   for (const Case& c : all) {
     SCOPED_TRACE(std::string(c.model) + " " + c.sampler);

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 root = None
-GROUPS = ["build", "deep", "test", "bench", "peers", "fuzz", "format", "lint", "coverage"]
+GROUPS = ["build", "deep", "package", "site", "test", "bench", "peers", "fuzz", "format", "lint", "coverage"]
 
 
 class SetupTest(unittest.TestCase):
@@ -61,6 +61,32 @@ class SetupTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^  g\+\+ +compiles C\+\+20$")
         self.assertNotIn("  cmake", done.stdout)
         self.assertRegex(self.calls(), r"install .* g\+\+ ninja-build")
+
+    def test_the_container_installs_the_packages_of_the_build(self):
+        self.debian(user=1000)
+        missing = re.search(r"^  sudo apt-get install --no-install-recommends (.+)$", self.setup_script("package").stderr, re.M)
+        with open(os.path.join(root, "Containerfile"), encoding="utf-8") as file:
+            text = file.read().replace("\\\n", " ")
+        stages = re.split(r"(?m)^FROM ", text)[1:]
+        self.assertEqual([stage.split()[0] for stage in stages], ["debian:12", "debian:12"])
+        listed = re.search(r"apt-get install -y --no-install-recommends ([^&]+)&&", stages[0])[1].split()
+        self.assertEqual(sorted(listed), sorted(missing[1].split()))
+
+    def test_the_citation_can_be_read(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("Python has no yaml")
+        with open(os.path.join(root, "CITATION.cff"), encoding="utf-8") as file:
+            citation = yaml.safe_load(file)
+        with open(os.path.join(root, "CMakeLists.txt"), encoding="utf-8") as file:
+            version = re.search(r"project\(saltus VERSION (\S+)", file.read())[1]
+        self.assertEqual({key: citation[key] for key in ("cff-version", "title", "version", "license", "authors")},
+                         {"cff-version": "1.2.0", "title": "saltus", "version": version, "license": "Apache-2.0",
+                          "authors": [{"name": "The saltus authors"}]})
+        paper = citation["references"][0]
+        self.assertEqual((paper["title"], paper["year"], [author["family-names"] for author in paper["authors"]]),
+                         ("A Langevin-like Sampler for Discrete Distributions", 2022, ["Zhang", "Liu", "Liu"]))
 
     def test_other_systems_are_left_alone(self):
         done = self.setup_script("test")

@@ -101,8 +101,9 @@ TEST_F(SmallRbm, CdHasTheExpectedGradient) {
 // Persistent chains reach the model's own law. A state hardly remembers the one 5 sweeps before.
 TEST_F(SmallRbm, PersistentChainsGiveTheLikelihoodGradient) {
   for (const char* name : {"block_gibbs", "dmala", "gwg"}) {
-    const Settings settings =
-        name == std::string("dmala") ? Settings{{"step_size", "1"}} : Settings{};
+    Settings settings;
+    if (name == std::string("dmala")) settings = {{"step_size", "1"}};
+    if (name == std::string("gwg")) settings = {{"flips", "1"}};
     LearningPlan plan{.batch = 200, .chains = 200, .steps = 5, .adam = {.rate = 0}};
     ContrastiveDivergence learning(model_, data_.view(),
                                    make_sampler(name, model_.target(), settings), plan);
@@ -197,7 +198,7 @@ TEST(Learning, GoesOnBitByBitAndOnAnyNumberOfThreads) {
   for (const Way& way : std::vector<Way>{{"block_gibbs", 0, {}},
                                          {"block_gibbs", 70, {}},
                                          {"dmala", 70, {{"step_size", "0.3"}}},
-                                         {"gwg", 70, {}},
+                                         {"gwg", 70, {{"flips", "1"}}},
                                          {"gibbs", 70, {}},
                                          {"rmala", 70, {{"step_size", "0.01"}}}}) {
     LearningPlan plan{.batch = 40, .chains = way.chains, .steps = 7, .l1 = 0.01, .threads = 1};

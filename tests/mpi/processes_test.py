@@ -4,7 +4,7 @@ import time
 
 from mpi_case import NO_INPUT, USAGE, MpiTest, without_times
 import saltus_cli
-from saltus_cli import read_npz, strict_json
+from saltus_cli import read_draws, read_npz, strict_json
 
 
 class Processes(MpiTest):
@@ -70,7 +70,7 @@ class Processes(MpiTest):
         self.good_mpi(3, *run, "--out", "apart.npz", "--out-per-rank")
         parts = [f"apart.part-{k}-of-3.npz" for k in (3, 1, 2)]
         self.good("merge", *parts, "--out", "merged.npz")
-        self.assertEqual(read_npz(self.path("merged.npz")), read_npz(self.path("one.npz")))
+        self.assertEqual(read_draws(self.path("merged.npz")), read_draws(self.path("one.npz")))
         refused = self.mpi(2, *run, "--out", "x.npz", "--out-per-rank", "--checkpoint", "c")
         self.assertEqual(refused.returncode, USAGE)
 

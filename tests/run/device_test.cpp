@@ -25,11 +25,8 @@ RunPlan small_plan() {
 }
 
 const std::vector<std::pair<std::string, Settings>> kSamplers = {
-    {"dmala", {{"step_size", "0.3"}}},
-    {"dmala", {}},
-    {"dula", {{"step_size", "0.2"}}},
-    {"gwg", {}},
-    {"gibbs", {}},
+    {"dmala", {{"step_size", "0.3"}}}, {"dmala", {}}, {"dula", {{"step_size", "0.2"}}},
+    {"gwg", {{"flips", "1"}}},         {"gibbs", {}},
 };
 
 TEST(DeviceRun, MakesTheSameDraws) {

@@ -57,7 +57,7 @@ TEST(Sequence, RefusesInWords) {
   EXPECT_NE(refusal("dmala+nothing", {}).find("'nothing'"), std::string::npos);
   EXPECT_NE(refusal("dmala+block_gibbs", {}).find("hidden units"), std::string::npos);
   EXPECT_NE(refusal("dmala+dsvgd", {}).find("cannot be combined"), std::string::npos);
-  const Composed::Parts one{make_sampler("gwg", lattice, {})};
+  const Composed::Parts one{make_sampler("gwg", lattice, {{"flips", "1"}})};
   EXPECT_THROW(Mix(one, {1, 2}), UsageError);
   EXPECT_THROW(Mix(one, {-1}), UsageError);
   EXPECT_THROW(Sequence(Composed::Parts{}), UsageError);
@@ -78,16 +78,17 @@ TEST(Sequence, TunesEveryPartByItsOwnSteps) {
   EXPECT_NEAR(tuned("dmala+rwm", "dmala.step_size"), alone, 0.05 * alone);
   EXPECT_NEAR(tuned("gibbs+rwm", "rwm.rate"), rate, 0.1 * rate);
   EXPECT_NEAR(tuned("dmala+rwm", "rwm.rate"), rate, 0.1 * rate);
-  const Sequence both({make_sampler("dmala", lattice, {}), make_sampler("gwg", lattice, {})});
+  const Sequence both(
+      {make_sampler("dmala", lattice, {}), make_sampler("gwg", lattice, {{"flips", "1"}})});
   EXPECT_EQ(both.tuning().size(), 1u);
   EXPECT_EQ(both.tuning()[0].parameter, "dmala.step_size");
-  EXPECT_EQ(make_sampler("gibbs+gwg", lattice, {})->tunable(), nullptr);
+  EXPECT_EQ(make_sampler("gibbs+gwg", lattice, {{"flips", "1"}})->tunable(), nullptr);
 }
 
 // Step by step the parts of a tile take their turns; those of a mix come as often as they weigh.
 TEST(Mix, TakesPartsByTheirWeights) {
   const Mix mix({make_sampler("dmala", lattice, {{"step_size", "0.2"}, {"adapt", "true"}}),
-                 make_sampler("gwg", lattice, {})},
+                 make_sampler("gwg", lattice, {{"flips", "1"}})},
                 {1, 3});
   class Count final : public StepObserver {
    public:

@@ -277,7 +277,7 @@ TEST(Gibbs, CountsItsEvaluations) {
   ASSERT_EQ(targets[4].name, "curved");
   // Two coordinates of two levels: 4 states. By differences, 3 of these, one call each.
   EXPECT_EQ(counted(*curved, {{"block", "2"}, {"scan", "random"}}).logp, 4u * 10 * 4);
-  const Evaluations local = counted(*ising, {{"block", "2"}});
+  const Evaluations local = counted(*ising, {{"block", "2"}, {"updates", "1"}});
   EXPECT_EQ(local.local, 4u * 10 * 3);
   EXPECT_EQ(local.logp, 0u);
   EXPECT_EQ(local.gradient, 0u);

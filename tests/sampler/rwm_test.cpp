@@ -197,7 +197,7 @@ TEST(Rwm, RefusesInWords) {
   const std::string why = refusal(estimate, {});
   EXPECT_NE(why.find("rwm needs log p itself, not a mini-batch estimate"), std::string::npos);
   EXPECT_NE(why.find("these samplers run on it: dula"), std::string::npos);
-  EXPECT_NE(refusal(Poisson({1.0}), {}).find("give a window"), std::string::npos);
+  EXPECT_EQ(refusal(Poisson({1.0}), {}), "");  // the window is 1
   const Bernoulli bits({0, 1, 2});
   EXPECT_NE(refusal(bits, {{"rate", "0"}}).find("positive"), std::string::npos);
   EXPECT_NE(refusal(bits, {{"rate", "3"}}).find("below 3"), std::string::npos);

@@ -254,7 +254,7 @@ TEST(Sample, AutoNamesTheWinner) {
   ASSERT_TRUE(result.choice);
   EXPECT_EQ(result.sampler, result.choice->winner.sampler);
   EXPECT_TRUE(result.exact_sampler);
-  request.settings["step_size"] = "0.2";
+  request.settings["no_such"] = "0.2";
   EXPECT_THROW(sample(request), UsageError);
 }
 

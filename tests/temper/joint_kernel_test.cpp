@@ -154,7 +154,7 @@ TEST(JointKernel, IsInvariantWhateverExplores) {
     Tempered path(*ladder.model, ladder.base);
     int samplers = 0;
     for (const SamplerEntry& entry : sampler_entries()) {
-      const auto sampler = entry.make(path, plain_settings(entry, path));
+      const auto sampler = entry.make(path, {});
       if (!sampler->exact() || !sampler->enumerable() || !sampler->missing(path).empty()) continue;
       SCOPED_TRACE(ladder.model->name() + " " + entry.name);
       ++samplers;

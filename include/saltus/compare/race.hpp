@@ -28,9 +28,12 @@ struct Contender {
 // From "NAME" or "NAME:KEY=VALUE:KEY=VALUE". Throws UsageError.
 Contender parse_contender(const std::string& text);
 
-// Every sampler that can serve the target, with parameters that suit a race: whole sweeps rather
-// than single updates, tuning where there is something to tune.
+// Every sampler that can serve the target, as its name alone makes it.
 std::vector<Contender> all_contenders(const Target& target);
+
+// Of all chains, from a few steps.
+double steps_per_second(const Target& target, const Contender& contender, RunPlan plan,
+                        double seconds);
 
 struct RacePlan {
   int chains = 8;
@@ -46,6 +49,7 @@ struct RaceResult {
   Contender contender;
   std::vector<Parameter> parameters;  // as tuned
   bool exact = true, random = true, enumerable = true;
+  bool wrong = false;  // the means are far from the exact ones, where these are known
   RunStatistics statistics;
   std::uint64_t warmup = 0, thin = 1, draws = 0;
   std::vector<int> coordinates;  // that the estimates are of
@@ -60,6 +64,13 @@ struct RaceResult {
 
   double ess() const { return estimate.ess_of_means; }
   double rhat() const;  // the largest; NaN when nothing ever changed
+  // Above this R-hat chains count as being in different places; with fewer effective draws no
+  // figure of theirs is trusted.
+  static constexpr double kMostRhat = 1.1, kLeastEss = 20;
+  bool mixed() const;  // so that the figures say something
+  // What makes the sampler again: all its settings, with what was tuned as it is. Tempered, it is
+  // tuned at each temperature, so only what was given.
+  Settings settings() const;
   // As on an idle machine: what other programs do meanwhile does not count.
   double ess_per_second() const { return ess() / statistics.idle_seconds_of_draws; }
   double ess_per_evaluation() const {
@@ -92,47 +103,32 @@ std::vector<RaceResult> race(const Target& target, const std::vector<Contender>&
 
 // Who won, by how much, and how sure that is: the ratio of the best exact contender to the next
 // one, with a 95 % interval. Unadjusted and deterministic contenders do not take part, nor do those
-// without an effective sample size.
+// whose chains have not mixed: nobody wins where none have.
 struct Verdict {
   int best = -1, second = -1;  // places among the results; -1: none
   double ratio = 1, low = 1, high = 1;
   bool clear() const { return second >= 0 && low > 1; }
+  bool telling() const;  // the interval is narrow enough to say something
 };
 Verdict judge(const std::vector<RaceResult>& results,
               double (RaceResult::*measure)() const = &RaceResult::ess_per_second);
+
+// The exact contender with most effective draws per second, whether its chains have mixed or not;
+// -1: none has an effective sample size.
+int leader(const std::vector<RaceResult>& results);
 
 // Why plain chains may have missed modes, as a clause: "plain chains disagree (R-hat 3.21)". Empty
 // where nothing says so. The chains of the best are asked, those of most exact contenders, and,
 // where the space is small, the exact means.
 std::string sign_of_modes(const Target& target, const std::vector<RaceResult>& plain,
                           std::size_t best);
+// The space is small, and a mean further from the exact one than chance explains.
+bool misses_exact_means(const Target& target, const RaceResult& result);
 
 // The best of the contenders that can be tempered, along a ladder of temperatures. Nothing where
 // there is none, or where `progress` stops it.
 std::optional<RaceResult> race_tempered(const Target& target,
                                         const std::vector<RaceResult>& results,
                                         const RacePlan& plan, const RaceProgress& progress = {});
-
-// A short race among the exact samplers that the target supports, half of the field dropping out at
-// each turn. Takes about `seconds`; 0: a quarter of what the planned run would take with the first
-// of them, within reason. Where the chains of the best seem to miss modes, it is raced once more
-// along a ladder of temperatures, and is to be tempered if that does better.
-struct Choice {
-  Contender winner;
-  std::vector<RaceResult> results;  // in the order of dropping out, the winner last
-  double seconds = 0;
-  std::string modes;           // what spoke for tempering, where it was raced (sign_of_modes)
-  std::string reason() const;  // why the winner won
-};
-struct NoExactSampler : UsageError {  // none can serve the target
-  using UsageError::UsageError;
-};
-// May the winner be tempered, and where does its ladder begin (null: uniform)?
-struct TemperingChoice {
-  bool allowed = true;
-  std::shared_ptr<const Independent> base = nullptr;
-};
-Choice choose_sampler(const Target& target, const RunPlan& plan, double seconds = 0,
-                      const TemperingChoice& tempering = {});
 
 }  // namespace saltus

@@ -16,6 +16,10 @@ namespace saltus {
 // `why` says so in a sentence for the user.
 bool can_write_draws(const std::filesystem::path& path, std::string* why);
 
+// True for a format in which a file of draws can also hold what was said of them
+// (DrawsInfo::attributes: "warnings").
+bool keeps_warnings(const std::filesystem::path& path);
+
 // Writes all draws, block by block, to a temporary file beside `path` and renames it at the end:
 // the file is there whole or not at all. Throws FileError.
 void write_draws(const std::filesystem::path& path, const Draws& draws);

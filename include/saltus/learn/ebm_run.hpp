@@ -26,9 +26,9 @@ struct EbmSetup {
   double checkpoint_every = 120;  // seconds
 };
 
-// The settings with the paper's step size, where the sampler has one and none is given: 0.15 for
-// dmala, 0.1 for dula.
-Settings with_step_size(const std::string& sampler, Settings settings);
+// The settings with what learning, which has no warm-up to tune in, takes where it is not given:
+// the paper's step size, 0.15 for dmala and 0.1 for dula, and one flip for gwg.
+Settings learning_settings(const std::string& sampler, Settings settings);
 
 // The sampler of the validations: that of the learning where it is exact and uses the gradient.
 // Otherwise dmala, with the step size of the learning where dula has one. DULA would bias the

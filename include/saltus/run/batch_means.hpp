@@ -31,7 +31,7 @@ class BatchMeans final : public Recorder {
 
   // Over all chains but `left_out` (-1: over all).
   struct Estimate {
-    std::vector<double> mean, ess, rhat;  // by coordinate; NaN where one never changed
+    std::vector<double> mean, ess, rhat;  // by coordinate; NaN where it is constant
     // Of all coordinates together: how many independent draws would estimate all means with the
     // same total squared error. NaN when nothing ever changed or there are too few draws.
     double ess_of_means = 0;

@@ -19,10 +19,13 @@ struct DrawsInfo {
   std::vector<int> shape;  // the model's own dimensions; their product is dim
   int levels = 2;          // largest level count of a coordinate
   double first_value = 0,
-         spacing = 1;    // level k of a coordinate stands for first_value + spacing k
+         spacing = 1;  // level k of a coordinate stands for first_value + spacing k
   // Of unordered levels (classes): how many each coordinate has, or one number for all of them.
   // Empty: the levels are ordered, or a file does not say.
   std::vector<int> classes;
+  // Of a model on a lattice or another sparse graph: pairs of coordinates that are neighbours, one
+  // pair after the other. Empty: there is no such graph, or a file does not say.
+  std::vector<int> bonds;
   double step_size = 0;  // of the draws; 0 where the sampler has none
   bool exact = true;     // the sampler leaves the model invariant
   // Of a part of a run: the number of its first chain, and how many the run has; 0: this is all.

@@ -62,6 +62,7 @@ struct RunStatus {
   bool warming_up = false;
   std::uint64_t step = 0, steps = 0;  // done and planned, warm-up included
   double seconds = 0;                 // since go()
+  double idle_seconds = 0;            // the same, as it would be on an idle machine
   double steps_per_second = 0;        // recently
   double acceptance = 0;              // of the last round
 };

@@ -36,7 +36,9 @@ struct DlpOptions {
   // the convention of the paper's published step sizes) or in the model's own values (a spin flip
   // is 2).
   enum class Distance { index, value } distance = Distance::index;
-  int window = 0;                   // ordered levels: move at most this far; 0: anywhere
+  // Ordered levels: move at most this far. 0: anywhere; on unbounded integers as far as the step
+  // size reaches, so that both are tuned together.
+  int window = 0;
   double balancing_exponent = 0.5;  // gamma, above 0 and at most 1
   std::optional<StepCycle> cycle;   // in place of step_size, on ordered levels; never tuned
 };
@@ -73,6 +75,7 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
 
   const Domain& domain() const { return domain_; }
   const DlpOptions& options() const { return options_; }
+  int window() const { return window_; }  // in force; 0: none
   // What a change by one step of the index costs in step number `step`, in the log of its
   // probability: one number for all coordinates, or one for each with room up to the padding.
   std::span<const float> penalty(std::uint64_t step = 0) const;
@@ -95,10 +98,13 @@ class Dlp final : public Sampler, public Tunable, public Enumerable {
     return options_.cycle ? step % static_cast<std::uint64_t>(options_.cycle->period) : 0;
   }
   bool one_penalty() const { return options_.precondition.empty(); }
+  bool chooses_window() const { return domain_.unbounded() && options_.window == 0; }
+  int natural_window() const;
 
   Domain domain_;
   DlpOptions options_;
   double step_size_;
+  int window_ = 0;
   // unit / (alpha p_i): one, or one per coordinate, for each step of the cycle; in single precision
   // padded like rows.
   std::vector<double> penalty_;

@@ -118,20 +118,22 @@ class Enumerable {
                                  std::span<double> acceptance) const = 0;
 };
 
+// A name and a step make a sampler; everything else has a default.
 class Sampler {
  public:
   virtual ~Sampler() = default;
 
   virtual std::string name() const = 0;
-  virtual std::vector<Parameter> parameters() const = 0;
+  virtual std::vector<Parameter> parameters() const { return {}; }
 
   // The step size now in force, where the sampler has one.
   virtual std::optional<double> step_size() const { return std::nullopt; }
 
   // Leaves the target invariant. False for unadjusted samplers, whose draws are biased.
-  virtual bool exact() const = 0;
-  // Satisfies detailed balance with respect to its stationary law on every target.
-  virtual bool reversible() const = 0;
+  virtual bool exact() const { return true; }
+  // Satisfies detailed balance with respect to its stationary law on every target: `verify` checks
+  // it where a sampler says so.
+  virtual bool reversible() const { return false; }
 
   // What the target lacks for this sampler, in words that complete "the sampler needs ..."; empty
   // when it lacks nothing. Nothing else says so: the registry and runs ask here. By default an

@@ -22,6 +22,8 @@ int choice_setting(const Settings& settings, const std::string& key,
 // Numbers separated by commas, blanks or line ends.
 std::vector<double> list_setting(const Settings& settings, const std::string& key);
 
+// The window: 1 where none is given and the levels are unbounded, otherwise 0.
+int window_setting(const Settings& settings, const Domain& domain);
 // Throws UsageError for a reach of moves on ordered levels that makes no sense on this domain. 0:
 // no window.
 void check_window(const Domain& domain, int window);

@@ -19,17 +19,18 @@ struct Format {
   const char* extension;
   void (*write)(const std::filesystem::path&, const std::string&, const Draws&);  // null: not built
   std::unique_ptr<Draws> (*open)(const std::filesystem::path&);
+  bool attributes;  // it can hold those of DrawsInfo
 };
 
 // A new format is a line here.
 constexpr Format kFormats[] = {
-    {".npz", write_npz_draws, open_npz_draws},
+    {".npz", write_npz_draws, open_npz_draws, true},
 #ifdef SALTUS_HAVE_NETCDF
-    {".nc", write_netcdf_draws, open_netcdf_draws},
+    {".nc", write_netcdf_draws, open_netcdf_draws, true},
 #else
-    {".nc", nullptr, nullptr},
+    {".nc", nullptr, nullptr, false},
 #endif
-    {".csv", write_csv_draws, open_csv_draws},
+    {".csv", write_csv_draws, open_csv_draws, false},
 };
 
 // ".npz, .nc or .csv"
@@ -69,6 +70,11 @@ bool can_write_draws(const std::filesystem::path& path, std::string* why) {
     *why = fmt::format("cannot write '{}': {}.", path.string(), reason);
   }
   return reason.empty();
+}
+
+bool keeps_warnings(const std::filesystem::path& path) {
+  const Format* format = format_of(path);
+  return format && format->attributes;
 }
 
 void write_draws(const std::filesystem::path& path, const Draws& draws) {

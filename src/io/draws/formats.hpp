@@ -44,6 +44,16 @@ inline bool take_classes(std::span<const double> numbers, int dim, DrawsInfo& in
   return true;
 }
 
+// DrawsInfo::bonds from the numbers of a file; false where they cannot be that.
+inline bool take_bonds(std::span<const double> numbers, int dim, DrawsInfo& info) {
+  if (numbers.size() % 2 != 0) return false;
+  for (const double n : numbers) {
+    if (!(n >= 0 && n < dim && n == std::floor(n))) return false;
+    info.bonds.push_back(static_cast<int>(n));
+  }
+  return true;
+}
+
 // The draws whose states make up one block.
 inline int block_rows(const Draws& draws) {
   const std::size_t dim = std::max<std::size_t>(1, static_cast<std::size_t>(draws.dim()));

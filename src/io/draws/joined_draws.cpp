@@ -24,8 +24,8 @@ void check_parts(const std::vector<PartOfRun>& parts) {
     if (b.chains_of_run == 0) refuse("does not say which part of a run it holds");
     const bool same = a.chains_of_run == b.chains_of_run && one.dim() == part.draws->dim() &&
                       one.draws() == part.draws->draws() && a.step_size == b.step_size &&
-                      a.first_value == b.first_value && a.spacing == b.spacing && a.classes == b.classes &&
-                      a.model == b.model && a.sampler == b.sampler;
+                      a.first_value == b.first_value && a.spacing == b.spacing &&
+                      a.classes == b.classes && a.model == b.model && a.sampler == b.sampler;
     if (!same) refuse("is not of the same run as " + parts.front().path);
     if (part.first() < next) refuse("holds chains that another file holds");
     if (part.first() > next) {
@@ -45,6 +45,7 @@ class JoinedDraws final : public Draws {
   explicit JoinedDraws(std::vector<PartOfRun> parts)
       : parts_(std::move(parts)), info_(parts_.front().draws->info()) {
     info_.first_chain = info_.chains_of_run = 0;
+    info_.attributes.erase("warnings");  // of the first part alone
     for (const PartOfRun& part : parts_) {
       info_.levels = std::max(info_.levels, part.draws->info().levels);
     }

@@ -72,6 +72,10 @@ void put_info(const File& file, int group, const DrawsInfo& info) {
     file.check(nc_put_att_int(group, NC_GLOBAL, "classes", NC_INT, info.classes.size(),
                               info.classes.data()));
   }
+  if (!info.bonds.empty()) {
+    file.check(
+        nc_put_att_int(group, NC_GLOBAL, "bonds", NC_INT, info.bonds.size(), info.bonds.data()));
+  }
   put_number(file, group, "exact", info.exact ? 1 : 0, NC_INT);
 }
 

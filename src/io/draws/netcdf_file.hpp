@@ -105,20 +105,11 @@ class File {
 
 // Attributes of a group that are not from DrawsInfo::attributes.
 inline bool is_own_attribute(std::string_view name) {
-  const auto own = {"created_at",
-                    "creation_library",
-                    "inference_library",
-                    "inference_library_version",
-                    "model",
-                    "sampler",
-                    "step_size",
-                    "levels",
-                    "first_value",
-                    "spacing",
-                    "classes",
-                    "exact",
-                    "first_chain",
-                    "chains_of_run"};
+  const auto own = {
+      "created_at",  "creation_library", "inference_library", "inference_library_version",
+      "model",       "sampler",          "step_size",         "levels",
+      "first_value", "spacing",          "classes",           "bonds",
+      "exact",       "first_chain",      "chains_of_run"};
   return std::ranges::find(own, name) != own.end();
 }
 

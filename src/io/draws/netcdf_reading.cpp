@@ -223,7 +223,11 @@ class NetcdfDraws final : public Draws {
     info_.spacing = *spacing;
     const std::vector<double> classes = numbers_attribute(file_, x_.group, "classes");
     if (!classes.empty() && !take_classes(classes, dim_, info_)) {
-      refuse(file_, "its attribute 'classes' is no list of level counts, one or one per coordinate");
+      refuse(file_,
+             "its attribute 'classes' is no list of level counts, one or one per coordinate");
+    }
+    if (!take_bonds(numbers_attribute(file_, x_.group, "bonds"), dim_, info_)) {
+      refuse(file_, "its attribute 'bonds' is no list of pairs of coordinates");
     }
   }
 

@@ -1,6 +1,7 @@
 // Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
 // part of a run also part, its first chain and the number of the run's chains; of unordered levels
-// classes, how many each coordinate has; of a tempered run tempering, JSON as bytes.
+// classes, how many each coordinate has; of a model on a sparse graph bonds, pairs of coordinates;
+// of a tempered run tempering and where there are some warnings, JSON as bytes.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
+constexpr const char* kTexts[] = {"tempering", "warnings"};  // attributes that are kept
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
@@ -68,9 +70,15 @@ void write_constants(ZipWriter& zip, const DrawsInfo& info) {
     const std::vector<double> classes(info.classes.begin(), info.classes.end());
     add_npy(zip, "classes", NpyType::f8, {classes.size()}, std::as_bytes(std::span(classes)));
   }
-  if (const auto found = info.attributes.find("tempering"); found != info.attributes.end()) {
+  if (!info.bonds.empty()) {
+    const std::vector<double> bonds(info.bonds.begin(), info.bonds.end());
+    add_npy(zip, "bonds", NpyType::f8, {bonds.size() / 2, 2}, std::as_bytes(std::span(bonds)));
+  }
+  for (const char* name : kTexts) {
+    const auto found = info.attributes.find(name);
+    if (found == info.attributes.end()) continue;
     const std::string& text = found->second;
-    add_npy(zip, "tempering", NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
+    add_npy(zip, name, NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
   }
 }
 
@@ -96,6 +104,15 @@ void read_classes(const NpyArray& classes, const NpyArray& x, DrawsInfo& info) {
   const bool fits = classes.count() == 1 || (classes.count() == dim && dim <= INT_MAX);
   if (!fits || !take_classes(small_array(classes, classes.count()), static_cast<int>(dim), info)) {
     classes.refuse("is no list of level counts, one or one per coordinate");
+  }
+}
+
+void read_bonds(const NpyArray& bonds, const NpyArray& x, DrawsInfo& info) {
+  constexpr std::size_t kMost = std::size_t{1} << 24;
+  const std::uint64_t dim = x.shape.empty() ? 0 : std::min<std::uint64_t>(x.shape.back(), INT_MAX);
+  if (bonds.count() > kMost ||
+      !take_bonds(small_array(bonds, bonds.count()), static_cast<int>(dim), info)) {
+    bonds.refuse("is no list of pairs of coordinates");
   }
 }
 
@@ -147,8 +164,9 @@ std::unique_ptr<Draws> open_npz_draws(const std::filesystem::path& path) {
     info.chains_of_run = static_cast<std::int64_t>(numbers[1]);
   }
   if (const auto classes = find_array(zip, "classes")) read_classes(*classes, *x, info);
-  if (const auto tempering = find_array(zip, "tempering")) {
-    info.attributes["tempering"] = text_of(*tempering);
+  if (const auto bonds = find_array(zip, "bonds")) read_bonds(*bonds, *x, info);
+  for (const char* name : kTexts) {
+    if (const auto text = find_array(zip, name)) info.attributes[name] = text_of(*text);
   }
   return std::make_unique<ArrayDraws>(std::move(info), std::move(*x), find_array(zip, "logp"),
                                       find_array(zip, "acceptance_rate"));

@@ -33,7 +33,7 @@ const std::vector<BuiltInModel>& built_in_models() {
       {"rbm", "a restricted Boltzmann machine with 3 visible and 2 hidden units",
        R"({"model": "rbm", "weights": [[0.8, -1.2, 0.5], [-0.4, 0.9, 1.5]],
            "visible_bias": [-0.2, 0.4, -0.6], "hidden_bias": [0.1, -0.3]})"},
-      {"poisson", "three Poisson counts with rates 0.5, 3 and 10 (needs a window)",
+      {"poisson", "three Poisson counts with rates 0.5, 3 and 10",
        R"({"model": "poisson", "rate": [0.5, 3, 10]})"},
   };
   return models;

@@ -27,10 +27,16 @@ void check_colours(const GibbsOptions& options) {
 std::unique_ptr<Sampler> make_gibbs(const Target& target, const Settings& settings) {
   GibbsOptions options;
   options.block = integer_setting(settings, "block").value_or(1);
-  options.scan = static_cast<Order>(choice_setting(settings, "scan", kScans));
-  const bool sweep = find_setting(settings, "updates").value_or("") == "sweep";
-  const int by_default = options.scan == Order::colours ? 0 : 1;
-  options.updates = sweep ? 0 : integer_setting(settings, "updates").value_or(by_default);
+  // Sweeps where a conditional costs little; kernels on a device draw one coordinate a step.
+  const bool sweeps = target.local_moves() && !target.on_device();
+  const bool whole = sweeps || find_setting(settings, "scan") == "colours";
+  const std::string updates = find_setting(settings, "updates").value_or(whole ? "sweep" : "1");
+  options.updates = updates == "sweep" ? 0 : integer_setting(settings, "updates").value_or(1);
+  const GibbsSweeps* groups = sweeps && options.block == 1 ? target.gibbs_sweeps() : nullptr;
+  const bool colours = options.updates == 0 && groups && groups->groups() > 0;
+  options.scan = find_setting(settings, "scan")
+                     ? static_cast<Order>(choice_setting(settings, "scan", kScans))
+                     : (colours ? Order::colours : Order::permutation);
   return std::make_unique<Gibbs>(target, options);
 }
 

@@ -140,10 +140,13 @@ SamplerEntry gwg_entry() {
           {"flips", "adapt", "balancing", "window"},
           [](const Target& target, const Settings& settings) -> std::unique_ptr<Sampler> {
             GwgOptions options;
-            options.flips = integer_setting(settings, "flips").value_or(1);
-            options.adapt = switch_setting(settings, "adapt").value_or(false);
+            const auto flips = integer_setting(settings, "flips");
+            // Kernels on a device flip one coordinate, and mini-batches have nothing to tune by.
+            const bool tunes = !flips && !target.on_device() && !target.stochastic();
+            options.flips = flips.value_or(1);
+            options.adapt = switch_setting(settings, "adapt").value_or(tunes);
             options.balancing = balancing_setting(settings);
-            options.window = integer_setting(settings, "window").value_or(0);
+            options.window = window_setting(settings, target.domain());
             return std::make_unique<Gwg>(target.domain(), options);
           }};
 }
@@ -156,7 +159,7 @@ SamplerEntry locally_balanced_entry() {
             GwgOptions options;
             options.exact = true;
             options.balancing = balancing_setting(settings);
-            options.window = integer_setting(settings, "window").value_or(0);
+            options.window = window_setting(settings, target.domain());
             return std::make_unique<Gwg>(target.domain(), options);
           }};
 }

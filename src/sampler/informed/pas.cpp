@@ -192,7 +192,7 @@ SamplerEntry pas_entry() {
             options.adapt = switch_setting(settings, "adapt");
             options.fixed = switch_setting(settings, "fixed").value_or(false);
             options.balancing = balancing_setting(settings);
-            options.window = integer_setting(settings, "window").value_or(0);
+            options.window = window_setting(settings, target.domain());
             return std::make_unique<Pas>(target.domain(), options);
           }};
 }

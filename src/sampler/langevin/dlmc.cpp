@@ -364,7 +364,7 @@ SamplerEntry dlmc_entry() {
                        ? DlmcOptions::Form::heat
                        : DlmcOptions::Form::euler;
     options.balancing = balancing_setting(settings);
-    options.window = integer_setting(settings, "window").value_or(0);
+    options.window = window_setting(settings, target.domain());
     return std::make_unique<Dlmc>(target.domain(), options);
   };
   return {"dlmc",

@@ -19,6 +19,14 @@ namespace {
 // between neighbouring ordered levels 1.
 constexpr double kStartPenaltyFlip = 2.5, kStartPenaltyOrdered = 1.0;
 
+// The window of unbounded integers ends so many standard deviations of the proposal from its
+// origin: moves beyond would be rare, and those into the tails of a skewed law are often rejected
+// for long. Exact transition matrices for Poisson means from 0.5 to 300 give 71 % to 92 % of the
+// effective sample size of the best fixed window (with 4 standard deviations 43 % to 86 %). Not
+// beyond kWidest, where a step would go through thousands of levels.
+constexpr double kReach = 2;
+constexpr int kWidest = 4096;
+
 constexpr int kLongestCycle = 1000;  // its penalties are a table
 
 // The tuned scale. Proposed changes grow like exp(-penalty) when the penalty is large, so there the
@@ -59,7 +67,7 @@ double StepCycle::step_size(int k) const {
 
 Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(std::move(options)) {
   check_precondition(options_.precondition, domain_.dim());
-  check_window(domain_, options_.window);
+  if (!chooses_window()) check_window(domain_, options_.window);
   options_.window = std::min(options_.window, domain_.max_levels() - 1);
   if (options_.step_size && !(*options_.step_size > 0)) {
     throw UsageError("step_size is " + std::to_string(*options_.step_size) +
@@ -77,6 +85,18 @@ Dlp::Dlp(const Domain& domain, DlpOptions options) : domain_(domain), options_(s
   for (int k = 0; k < phases(domain_); ++k) {
     add_penalties(options_.cycle ? options_.cycle->step_size(k) : step_size_);
   }
+  window_ = chooses_window() ? natural_window() : options_.window;
+}
+
+// The proposal is a normal law on the levels, of variance 1 / (2 penalty), around a point that the
+// score has moved.
+int Dlp::natural_window() const {
+  const double penalty = std::ranges::min(penalty_);
+  if (!(penalty > 0)) {
+    throw UsageError("step_size is infinite and the model's integers are unbounded: give a window");
+  }
+  return static_cast<int>(
+      std::clamp(std::ceil(kReach / std::sqrt(2 * penalty)), 1.0, double{kWidest}));
 }
 
 void Dlp::add_penalties(double step_size) {
@@ -139,7 +159,7 @@ std::vector<Parameter> Dlp::parameters() const {
   }
   list.push_back(
       {"distance", options_.distance == DlpOptions::Distance::index ? "index" : "value"});
-  if (options_.window) list.push_back({"window", std::int64_t{options_.window}});
+  if (window_) list.push_back({"window", std::int64_t{window_}});
   if (!options_.precondition.empty()) {
     const auto [low, high] =
         std::minmax_element(options_.precondition.begin(), options_.precondition.end());
@@ -156,10 +176,13 @@ Sampler::Needs Dlp::needs(const Target& target) const {
 std::vector<Tuning> Dlp::tuning() const {
   const double reach = domain_.kind() == Domain::Kind::categorical ? 1
                        : options_.window                           ? options_.window
+                       : chooses_window()                          ? kWidest
                                                                    : domain_.max_levels() - 1;
   const double start = scale_of_penalty(unit() / step_size_);
-  // Beyond `high` the distance term is negligible; there the acceptance rate no longer falls.
-  const double high = scale_of_penalty(1e-3 / (reach * reach));
+  // Beyond `high` the distance term is negligible; there the acceptance rate no longer falls. A
+  // window that follows the penalty is at its widest there.
+  const double least = chooses_window() ? kReach * kReach / 2 : 1e-3;
+  const double high = scale_of_penalty(least / (reach * reach));
   return {{std::min(start, high), -1e4, high, 0.574, "step_size", true}};
 }
 
@@ -196,7 +219,7 @@ class Dlp::Pass {
     if (two_level_) {
       flips_ = {pull, penalty, uniform};
     } else {
-      levels_ = {&dlp.domain_, pull, penalty, uniform, dlp.options_.window};
+      levels_ = {&dlp.domain_, pull, penalty, uniform, dlp.window_};
       room_ = work.sampler_scratch.get<float>(0, ops::room_for_levels(dlp.domain_));
     }
   }
@@ -267,7 +290,7 @@ void Dlp::log_probabilities(const Domain& domain, const Symbol* x, const double*
         logit = gamma * (of_level[k] - of_level[x[i]]) - (k == x[i] ? 0.0 : penalty);
       } else {
         logit = gamma * score[i] * domain.spacing() * step - penalty * step * step;
-        if (options_.window && std::abs(step) > options_.window) logit = -INFINITY;
+        if (window_ && std::abs(step) > window_) logit = -INFINITY;
       }
     }
     const double norm = log_sum_exp(a);

@@ -1,0 +1,68 @@
+#include "cli/observables.hpp"
+
+#include <algorithm>
+
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+
+namespace saltus::cli {
+
+void add_observe(CLI::App& command, std::vector<std::string>& observe) {
+  add_typed(command, "--observe", observe,
+            "Also diagnose this quantity, repeatable: 'mean(x)^2', 'x[0]*x[1]', "
+            "'twos = count(x == 2)'",
+            "[NAME=]EXPRESSION")
+      ->allow_extra_args(false);
+}
+
+void show_observables(const std::vector<ObservableSummary>& list) {
+  if (list.empty()) return;
+  constexpr std::size_t kLeast = 10, kMost = 40;
+  std::size_t width = kLeast;
+  for (const ObservableSummary& s : list) width = std::max(width, std::min(kMost, s.name.size()));
+  show("\n{:<{}} {:>9} {:>9} {:>9} {:>10} {:>7}\n", "", width, "mean", "sd", "MCSE", "ESS",
+       "R-hat");
+  for (const ObservableSummary& s : list) {
+    show("{:<{}} {:>9.5g} {:>9} {:>9} {:>10} {:>7}\n", s.name, width, s.mean, short_number(s.sd),
+         short_number(s.mcse), rounded(s.ess), fixed(s.rhat, 4));
+  }
+}
+
+Json observables_json(const std::vector<ObservableSummary>& list) {
+  auto json = Json::array();
+  for (const ObservableSummary& s : list) {
+    json.push_back({{"name", s.name},
+                    {"mean", json_number(s.mean)},
+                    {"sd", json_number(s.sd)},
+                    {"mcse", json_number(s.mcse)},
+                    {"ess", json_number(s.ess)},
+                    {"rhat", json_rhat(s.rhat)}});
+  }
+  return json;
+}
+
+void show_best(const BestDraw& best) {
+  constexpr std::size_t kMostShown = 60;
+  show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
+       best.chain);
+  const bool digits = std::ranges::all_of(best.state, [](Symbol level) { return level < 10; });
+  if (!digits || best.state.size() > kMostShown) return;
+  std::string levels;
+  for (const Symbol level : best.state) levels += static_cast<char>('0' + level);
+  show("  its levels: {}\n", levels);
+}
+
+Json best_json(const std::optional<BestDraw>& best) {
+  if (!best) return nullptr;
+  return {{"logp", json_number(best->logp)},
+          {"chain", best->chain},
+          {"draw", best->draw},
+          {"state", long_list("best.state")}};
+}
+
+std::vector<double> best_levels(const std::optional<BestDraw>& best) {
+  if (!best) return {};
+  return {best->state.begin(), best->state.end()};
+}
+
+}  // namespace saltus::cli
