@@ -47,10 +47,10 @@ struct Scaler {
     for (PottsEdge& edge : m.edges) scale(edge.table);
     m.constant *= beta;
   }
-  void operator()(PoissonModel&) const { refuse("poisson"); }
-  void operator()(RbmModel&) const { refuse("rbm"); }
-  void operator()(ResnetEnergy&) const { refuse("resnet-ebm"); }
-  void operator()(ScriptModel&) const { refuse("torch"); }
+  template <class Other>
+  void operator()(Other&) const {
+    throw UsageError("the model holds no plain numbers that a beta could multiply");
+  }
 
  private:
   void scale(std::vector<double>& numbers) const {
@@ -58,11 +58,6 @@ struct Scaler {
   }
   void scale(std::vector<Coupling>& couplings) const {
     for (Coupling& c : couplings) c.weight *= beta;
-  }
-  [[noreturn]] static void refuse(const std::string& kind) {
-    throw UsageError("the model " + kind +
-                     " has no log p that a beta could multiply; 'anneal' and " +
-                     "'logz' heat any model");
   }
 };
 

@@ -20,7 +20,6 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kPrefix = 14;  // magic, version, length of the header
-constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 32;
 
 struct NumberType {
   std::string_view name;
@@ -99,7 +98,7 @@ class BqmReader {
     }
     std::uint32_t length = 0;
     std::memcpy(&length, prefix.data() + 10, sizeof length);
-    if (length > source_.size - kPrefix || length > kLongestHeader) {
+    if (length > source_.size - kPrefix) {
       refuse(fmt::format("its header of {} bytes is longer than the file", length));
     }
     std::string text(length, '\0');

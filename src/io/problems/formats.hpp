@@ -12,8 +12,6 @@
 
 namespace saltus {
 
-struct PairProblem;
-
 struct ProblemFormat {
   std::string_view name;     // as ProblemOptions::format says it
   std::string_view endings;  // of names of files, in small letters: ".mc .rud"
