@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/team.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
@@ -164,9 +165,37 @@ void refuse_settled(const CLI::App& command, std::initializer_list<const char*> 
 }
 
 ModelOptions ModelRequest::options() const {
-  ModelOptions chosen{{parse_device(device), {}}, !no_scripts};
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem};
   if (!precision.empty()) chosen.device.precision = parse_precision(precision);
   return chosen;
+}
+
+void add_problem_options(CLI::App& command, ProblemOptions& o) {
+  const auto group = [](CLI::Option* option) { option->group("Problem files"); };
+  std::string formats;
+  for (const std::string& name : problem_format_names()) {
+    formats += (formats.empty() ? "" : ", ") + name;
+  }
+  group(add_typed(command, "--format", o.format,
+                  "Format of the file, where its name does not tell: " + formats, "NAME"));
+  group(add_default(command, "--beta", o.beta, "Inverse temperature: log p is multiplied by it")
+            ->type_name("BETA")
+            ->check(finite_number(1e-300)));
+  group(command.add_flag("--maximise", o.maximise,
+                         "Of .bq and .qubo: the quadratic form is to be large, not small"));
+  group(add_typed(command, "--vartype", o.vartype,
+                  "Of .coo files that do not say it: what the variables are", "SPIN|BINARY")
+            ->check(CLI::IsMember({"SPIN", "BINARY"})));
+  group(add_typed(command, "--problem", o.problem,
+                  "Of graphs (.col, .clq): max-cut, mis, max-clique, colouring or partition",
+                  "NAME"));
+  group(add_typed(command, "--penalty", o.penalty,
+                  "Of mis, max-clique and partition: how much a violation costs", "NUMBER")
+            ->check(finite_number(0)));
+  group(command.add_option("--colours", o.colours, "Of colouring: how many")
+            ->transform(whole_number(2, Domain::kMaxLevels)));
+  group(command.add_option("--parts", o.parts, "Of partition: how many")
+            ->transform(whole_number(2, Domain::kMaxLevels)));
 }
 
 void add_model_options(CLI::App& command, ModelRequest& r) {
@@ -183,16 +212,27 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
             "single|tf32|half");
   command.add_flag("--no-scripts", r.no_scripts,
                    "Refuse models that run a TorchScript file: such a file is a program");
+  add_problem_options(command, r.problem);
 }
 
 Model load_model(const ModelRequest& r) {
   const ModelOptions options = r.options();
-  if (is_script(r.model)) return parse_model(script_text(r), r.model, {}, options);
+  if (is_script(r.model)) {
+    if (!(r.problem == ProblemOptions{})) {
+      throw UsageError("the options of problem files have no place beside " + r.model +
+                       ", a script");
+    }
+    return parse_model(script_text(r), r.model, {}, options);
+  }
   if (!r.domain.empty() || r.dim != 0 || r.levels != 0) {
     throw UsageError("--domain, --dim and --levels describe a script (FILE.pt); " + r.model +
                      " describes itself");
   }
-  return load_model(r.model, options);
+  Model model = load_model(r.model, options);
+  if (leads()) {
+    for (const std::string& note : model.notes) say("Note: {}.\n", note);
+  }
+  return model;
 }
 
 std::string model_words(const ModelRequest& r) {

@@ -73,11 +73,14 @@ struct ModelRequest {
   int dim = 0, levels = 0;
   std::string device = "cpu", precision;
   bool no_scripts = false;
+  ProblemOptions problem;  // of files of other programs
 
   ModelOptions options() const;  // throws UsageError
 };
 
 void add_model_options(CLI::App& command, ModelRequest& request);
+// How a file of another program's format is read: a part of the model options.
+void add_problem_options(CLI::App& command, ProblemOptions& options);
 
 // Throws UsageError, FileError, DataError.
 Model load_model(const ModelRequest& request);

@@ -92,6 +92,12 @@ Json json_rhat(double v) {
   return std::isinf(v) ? Json("inf") : json_number(v);
 }
 
+Json labels_json(const std::vector<std::string>& labels) {
+  Json list = Json::array();
+  for (const std::string& label : labels) list.push_back(Json::parse(label));
+  return list;
+}
+
 Json parameters_json(const std::vector<Parameter>& parameters) {
   auto object = Json::object();
   for (const Parameter& p : parameters) {

@@ -37,13 +37,24 @@ for number, content in enumerate(contents):
     (folder / "data" / f"plain-{number}").write_bytes(bytes([number]) + content)
     (folder / "data" / f"packed-{number}").write_bytes(bytes([number]) + gzip.compress(content))
 
+# Problem files: the first byte of a text chooses its format (fuzz/problem_text.cpp).
+problems = pathlib.Path(__file__).parent.parent / "tests/io/problems"
+formats = {".mc": 0, ".txt": 0, ".bq": 1, ".qubo": 2, ".coo": 3, ".isakov": 4, ".col": 5}
+for file in sorted(problems.iterdir()):
+    if file.suffix in formats:
+        for number in range(formats[file.suffix], 24, 6):
+            (folder / "problem_text" / f"{file.name}-{number}").write_bytes(bytes([number]) + file.read_bytes())
+    if file.suffix == ".json":
+        (folder / "dimod_json" / file.name).write_bytes(file.read_bytes())
+        subprocess.run([program, "convert", str(file), str(folder / "bqm" / "labels.bqm")], check=True)
+subprocess.run([program, "convert", "ising", str(folder / "bqm" / "ising.bqm")], check=True)
+(folder / "plmc" / "two-sites").write_bytes(struct.pack("<5i5f", 2, 2, 1, 0, 9, *[1.0] * 5) + b"AC"
+                                            + struct.pack("<f", 1) + b"AC" + struct.pack("<2i", 1, 2)
+                                            + struct.pack("<16f", *[0.5] * 16))
+
 # Observables.
 for number, text in enumerate(["m2 = mean(x)^2", "x[0]*x[1,2]", "count(level[0:3] == 1) / 3", "-abs(min(x, 0)) + logp"]):
     (folder / "expression" / f"observable-{number}").write_text(text)
-
-# Graphs of rudy: with weights and without.
-for number, text in enumerate(("# a graph\n3 2\n1 2 -1\n2 3 1.5e-3\n", "4 3\n1 2\n+2 3\r\n4\t1\n", "2 0\n")):
-    (folder / "rudy" / f"graph-{number}").write_text(text)
 
 # An array "x" of 2 x 3 doubles as a MATLAB file, plain and compressed; the first byte says that the
 # header goes before it (fuzz/mat.cpp).

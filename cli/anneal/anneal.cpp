@@ -59,6 +59,7 @@ AnnealRequest complete(const CLI::App& command, const AnnealOptions& o) {
   Model model = load_model(o.model);
   roles.reads(model.files);
   request.objective = model.objective;
+  request.labels = labels_of(model.value);
   if (was_given(command, "--goal")) {
     request.goal = request.objective ? request.objective->logp(o.goal) : o.goal;
   }

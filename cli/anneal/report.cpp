@@ -27,7 +27,7 @@ std::string short_time(double seconds) {
 std::string value_text(const AnnealReport& report, double logp) {
   const auto& objective = report.request.objective;
   if (!objective) return "log p " + number_text(logp);
-  return fmt::format("{} {} (log p {})", objective->name, number_text(objective->value(logp)),
+  return fmt::format("{} {} (log p {})", objective->name, number_text(objective->of_state(logp)),
                      number_text(logp));
 }
 
@@ -69,7 +69,7 @@ Json objective_json(const AnnealReport& report) {
   if (!objective || !report.result.best) return nullptr;
   return {{"name", objective->name},
           {"sense", objective->maximise ? "max" : "min"},
-          {"best", json_number(objective->value(report.result.best->logp))},
+          {"best", json_number(objective->of_state(report.result.best->logp))},
           {"mean", json_number(objective->value(report.result.quantiles.mean))}};
 }
 
@@ -159,6 +159,7 @@ void show_anneal_json(const AnnealReport& report) {
   j["complete"] = r.complete;
   j["best"] = best_json(r.best);
   j["objective"] = objective_json(report);
+  if (!request.labels.empty()) j["labels"] = labels_json(request.labels);
   j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
   j["goal_is"] = request.goal ? "given" : "best found";
   j["reached"] = r.reached;

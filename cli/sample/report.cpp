@@ -199,6 +199,13 @@ void print_remedy(const SampleResult& r) {
       command_line(), sweeps ? " --sampler gibbs" : "");
 }
 
+Json sample_objective_json(const SampleResult& r) {
+  return {{"name", r.objective->objective.name},
+          {"sense", r.objective->objective.maximise ? "max" : "min"},
+          {"best", json_number(r.objective->best)},
+          {"mean", json_number(r.objective->mean)}};
+}
+
 Json probe_json(const SampleResult& r) {
   if (!r.probe) return nullptr;
   return {{"searches", r.probe->searches},
@@ -258,6 +265,8 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   j["rhat"] = {{"max", json_rhat(largest(rhat(r)))}};
   j["observables"] = observables_json(r.observables);
   j["best"] = best_json(r.best);
+  if (r.objective) j["objective"] = sample_objective_json(r);
+  if (!r.labels.empty()) j["labels"] = labels_json(r.labels);
   j["probe"] = probe_json(r);
   add_warnings(j, r.warnings);
   j["peak_memory_bytes"] = peak_memory();
@@ -314,6 +323,10 @@ void print_report(const SampleResult& r, const std::string& repeat) {
        duration(s.seconds));
   if (r.exact) print_error(r);
   if (r.best) show_best(*r.best);
+  if (r.objective) {
+    show("{}: best {:.10g} ({} is better), mean {:.6g}\n", r.objective->objective.name,
+         r.objective->best, r.objective->objective.maximise ? "more" : "less", r.objective->mean);
+  }
   print_probe(r);
   if (r.tempering) print_tempering(*r.tempering);
   print_notes(r);

@@ -275,6 +275,8 @@ class SampleOptions {
     r.model_text = of_model.model_text;
     r.model_files = of_model.model_files;
     r.model_base = of_model.model_base;
+    r.objective = of_model.objective;
+    r.labels = of_model.labels;
     check(c);  // the model's own files, too
     const int dim = r.target->domain().dim();
     r.coordinates = c.out.empty() && r.observe.empty() ? watched_count(dim, r.plan) : dim;
@@ -330,9 +332,12 @@ class SampleOptions {
     same("--device", c.model.device, saved.notes["device"]);
     same("--precision", c.model.precision, saved.notes["precision"]);
     if (was_given(command_, "MODEL")) {
-      const Model model = load_model(c.model);
+      const Model model = load_model(c.model);  // with the options of problem files
       same("MODEL", model.text, saved.model_text);
       same("MODEL", model.files, saved.model_files);
+    }
+    if (!was_given(command_, "MODEL") && !(c.model.problem == ProblemOptions{})) {
+      throw UsageError("how the model is read is settled by " + c.resume + "; leave it out");
     }
     for (const char* option :
          {"--temper", "--base", "--betas", "--steps", "--part", "--tuning", "--out-per-rank"}) {

@@ -40,6 +40,7 @@ struct AnnealRequest {
 
   std::shared_ptr<const Target> target;
   std::optional<Objective> objective;
+  Labels labels;                 // of the model's coordinates, where it has some
   std::string sampler = "auto";  // auto: recommended_search_sampler
   Settings settings;
 

@@ -9,6 +9,7 @@
 // A target of your own is drawn from the same way: SampleRequest(std::make_shared<MyTarget>()).
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -84,6 +85,8 @@ struct SampleRequest : Saving {
   int chains_of_run = 0;    // where the plan is a part (plan.first_chain) of a run: its chains
   std::optional<TemperingRequest> tempering;
   std::optional<Independent> model_base;  // of SampleRequest(Model), where the model has one
+  std::optional<Objective> objective;     // of the model, where it is that of a problem file
+  Labels labels;                          // of the model's coordinates, where it has some
   Rows<const Symbol> start;  // a row for each chain; null: plan.start. Not needed after the start
 
   Keep keep = Keep::memory;
@@ -111,6 +114,13 @@ struct ModeProbe {
   bool missed() const { return elsewhere > 1 || higher > 1; }
 };
 
+// What the draws say in the terms of a problem file.
+struct ObjectiveSummary {
+  Objective objective;
+  double best = NAN;  // of SampleResult::best, in double precision
+  double mean = NAN;
+};
+
 struct SampleResult {
   std::shared_ptr<const Target> target;
   std::string sampler;
@@ -130,6 +140,8 @@ struct SampleResult {
   std::optional<ExactAnswer> exact;
   std::vector<ObservableSummary> observables;  // empty with Keep::moments
   std::optional<BestDraw> best;                // of all draws, with all coordinates
+  std::optional<ObjectiveSummary> objective;
+  Labels labels;  // of the coordinates; empty: 0, 1, ...
   std::optional<ModeProbe> probe;
   std::optional<TemperingReport> tempering;
   std::optional<Choice> choice;        // of the sampler, where that was asked for

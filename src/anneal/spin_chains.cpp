@@ -25,7 +25,8 @@ constexpr std::size_t kLaneUpdates = std::size_t{1} << 26, kLaneSteps = 64;
 // log p = unit * (sum of couplings s_i s_j + sum of fields s_i), all of them whole.
 struct WholeSpins {
   double unit = 1;
-  int words = 1;  // of 64 restarts, at each site
+  double constant = 0;  // of log p
+  int words = 1;        // of 64 restarts, at each site
   std::vector<ops::SpinSite> site;
   std::vector<std::uint32_t> neighbour;
   std::vector<std::int16_t> field;
@@ -84,6 +85,7 @@ std::optional<WholeSpins> whole_spins(const Target& target, int words) {
   if (!unit || n > kMostSpins || model.couplings.size() > kMostCouplings) return std::nullopt;
   WholeSpins spins;
   spins.unit = *unit;
+  spins.constant = model.constant;
   spins.words = words;
   std::vector<std::vector<int>> plus(n), minus(n);
   for (const Coupling& c : model.couplings) {
@@ -328,7 +330,9 @@ class SpinChains final : public SearchChains {
     }
   }
 
-  double logp(std::int64_t units) const { return spins_.unit * static_cast<double>(units); }
+  double logp(std::int64_t units) const {
+    return spins_.constant + spins_.unit * static_cast<double>(units);
+  }
 
   std::uint32_t chain(int t) const {
     return plan_.first_restart + static_cast<std::uint32_t>(t * tile_rows());

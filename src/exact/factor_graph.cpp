@@ -51,6 +51,7 @@ void add_coupling(FactorsModel& graph, const Domain& domain, const Coupling& c) 
 FactorsModel graph_of(const Quadratic& target) {
   const QuadraticModel model = target.model();
   FactorsModel graph = empty_graph(model.domain);
+  graph.constant = model.constant;
   for (int i = 0; i < model.domain.dim(); ++i) {
     add_field(graph, model.domain, i, model.field[at(i)]);
   }
@@ -61,6 +62,7 @@ FactorsModel graph_of(const Quadratic& target) {
 FactorsModel graph_of(const IsingLattice& target) {
   const Domain& domain = target.domain();
   FactorsModel graph = empty_graph(domain);
+  graph.constant = target.model().constant;
   std::vector<std::int32_t> room(at(target.max_neighbours()));
   for (int i = 0; i < domain.dim(); ++i) {
     add_field(graph, domain, i, target.model().b);
@@ -74,6 +76,7 @@ FactorsModel graph_of(const IsingLattice& target) {
 FactorsModel graph_of(const Potts& target) {
   const PottsModel& model = target.model();
   FactorsModel graph = empty_graph(model.domain);
+  graph.constant = model.constant;
   for (int i = 0; i < model.domain.dim(); ++i) {
     const std::array scope{std::int32_t{i}};
     graph.add_table(scope,

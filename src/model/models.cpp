@@ -30,6 +30,44 @@ struct Maker {
   static Made network() { throw UsageError("a network is made by the torch module"); }
 };
 
+// Multiplies all numbers of a model.
+struct Scaler {
+  double beta;
+
+  void operator()(BernoulliModel& m) const { scale(m.logits); }
+  void operator()(IsingModel& m) const {
+    scale(m.couplings), scale(m.fields);
+    m.constant *= beta;
+  }
+  void operator()(LatticeModel& m) const { m.a *= beta, m.b *= beta, m.constant *= beta; }
+  void operator()(QuadraticModel& m) const {
+    scale(m.couplings), scale(m.field);
+    m.constant *= beta;
+  }
+  void operator()(FactorsModel& m) const {
+    if (!(beta > 0)) throw UsageError("a beta of 0 has no meaning beside forbidden states");
+    scale(m.entries), scale(m.weights);
+    m.constant *= beta;
+  }
+  void operator()(PottsModel& m) const {
+    scale(m.unary);
+    for (PottsEdge& edge : m.edges) scale(edge.table);
+    m.constant *= beta;
+  }
+  template <class Other>
+  void operator()(Other&) const {
+    throw UsageError("the model holds no plain numbers that a beta could multiply");
+  }
+
+ private:
+  void scale(std::vector<double>& numbers) const {
+    for (double& v : numbers) v *= beta;
+  }
+  void scale(std::vector<Coupling>& couplings) const {
+    for (Coupling& c : couplings) c.weight *= beta;
+  }
+};
+
 }  // namespace
 
 void FactorsModel::add_table(std::span<const std::int32_t> scope,
@@ -48,6 +86,23 @@ void FactorsModel::add_clause(std::span<const Literal> clause, double weight) {
 
 std::unique_ptr<Target> make_target(const AnyModel& model) {
   return std::visit(Maker{}, model);
+}
+
+const Labels& labels_of(const AnyModel& model) {
+  static const Labels none;
+  return std::visit(
+      [](const auto& m) -> const Labels& {
+        if constexpr (requires { m.labels; })
+          return m.labels;
+        else
+          return none;
+      },
+      model);
+}
+
+AnyModel scaled(AnyModel model, double beta) {
+  if (beta != 1) std::visit(Scaler{beta}, model);
+  return model;
 }
 
 std::optional<Independent> model_base(const AnyModel& model) {

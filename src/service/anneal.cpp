@@ -263,7 +263,8 @@ bool BestState::pilot() const {
   return restart >= kPilotRestarts;
 }
 
-AnnealRequest::AnnealRequest(Model model) : objective(model.objective) {
+AnnealRequest::AnnealRequest(Model model)
+    : objective(model.objective), labels(labels_of(model.value)) {
   target = shared_target(std::move(model));
 }
 

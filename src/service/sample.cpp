@@ -105,6 +105,20 @@ Independent base_of(const TemperingRequest& tempering, const SampleRequest& requ
                                                            : Independent::uniform(domain);
 }
 
+ObjectiveSummary summarise_objective(const Objective& objective, const SampleResult& r) {
+  ObjectiveSummary s{objective, NAN, NAN};
+  s.best = objective.of_state(logp_of(*r.target, r.best->state.data()));
+  const auto logp = std::ranges::find(r.observables, "log p", &ObservableSummary::name);
+  if (logp != r.observables.end()) s.mean = objective.value(logp->mean);
+  return s;
+}
+
+std::string labels_text(const Labels& labels) {
+  std::string text = "[";
+  for (const std::string& label : labels) text += (text.size() > 1 ? "," : "") + label;
+  return text + "]";
+}
+
 std::vector<Expression> expressions_of(const SampleRequest& request) {
   if (request.observe.empty()) return {};
   const Domain& domain = request.target->domain();
@@ -138,6 +152,8 @@ SampleRequest::SampleRequest(Model model) : SampleRequest() {
   model_text = model.text;
   model_files = model.files;
   model_base = saltus::model_base(model.value);
+  objective = model.objective;
+  labels = labels_of(model.value);
   target = shared_target(std::move(model));
 }
 
@@ -290,6 +306,7 @@ DrawsInfo SampleRun::draws_info() const {
     if (info.chains_of_run == 0) info.chains_of_run = request_.plan.chains;
   }
   info.attributes = request_.attributes;
+  if (!request_.labels.empty()) info.attributes["labels"] = labels_text(request_.labels);
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
   info.attributes["model_json"] = request_.model_text;
@@ -469,6 +486,8 @@ SampleResult SampleRun::result() {
     r.observables = observe(*r.draws, own_, own_.empty() ? Reading::quick : Reading::thorough);
     if (request_.probe) r.probe = probe_modes(request_, r);
   }
+  r.labels = request_.labels;
+  if (request_.objective && r.best) r.objective = summarise_objective(*request_.objective, r);
   add_exact_answer(r);
   r.warnings = sample_warnings(r);
   return r;

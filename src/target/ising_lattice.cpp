@@ -28,7 +28,9 @@ const std::vector<int>& two_sides(const LatticeModel& model) {
   return model.shape;
 }
 
-std::vector<Coupling> edges_of(const LatticeModel& model) {
+}  // namespace
+
+std::vector<Coupling> lattice_edges(const LatticeModel& model) {
   std::vector<Coupling> edges;
   const int n = sites(model.shape);
   int stride = n;
@@ -44,14 +46,13 @@ std::vector<Coupling> edges_of(const LatticeModel& model) {
   return edges;
 }
 
-}  // namespace
-
 std::unique_ptr<Target> make_lattice(const LatticeModel& model) {
   if (model.shape.size() == 2) return std::make_unique<IsingLattice>(model);
   const int n = sites(model.shape);
   auto graph =
-      std::make_unique<Quadratic>("ising-lattice", Domain::spin(n), edges_of(model),
-                                  std::vector<double>(static_cast<std::size_t>(n), model.b));
+      std::make_unique<Quadratic>("ising-lattice", Domain::spin(n), lattice_edges(model),
+                                  std::vector<double>(static_cast<std::size_t>(n), model.b),
+                                  Quadratic::Storage::automatic, model.constant);
   graph->set_shape(model.shape);
   return graph;
 }
@@ -71,8 +72,8 @@ void IsingLattice::evaluate(const At&, Rows<const Symbol> x, double* logp,
   for (int r = 0; r < x.rows; ++r) {
     const ops::LatticeSums sums = o.lattice(lattice, x[r], score ? score[r] : nullptr);
     if (logp)
-      logp[r] =
-          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins);
+      logp[r] = model_.a * static_cast<double>(sums.pairs) +
+                model_.b * static_cast<double>(sums.spins) + model_.constant;
   }
 }
 
@@ -85,8 +86,8 @@ void IsingLattice::evaluate_exact(const At& at, Rows<const Symbol> x, double* lo
     const float* sum = neighbours.view()[r];
     const ops::LatticeSums sums = ops::active().lattice(sums_only, x[r], neighbours.view()[r]);
     if (logp)
-      logp[r] =
-          model_.a * static_cast<double>(sums.pairs) + model_.b * static_cast<double>(sums.spins);
+      logp[r] = model_.a * static_cast<double>(sums.pairs) +
+                model_.b * static_cast<double>(sums.spins) + model_.constant;
     for (int i = 0; i < score.cols; ++i) score[r][i] = 2 * model_.a * double{sum[i]} + model_.b;
   }
 }

@@ -43,7 +43,7 @@ void IsingLattice::evaluate_relaxed(const At& at, Rows<const float> v, double* l
       float* out = gradient ? gradient[r] + static_cast<std::ptrdiff_t>(k) * cols : nullptr;
       for (int c = 0; out && c < cols; ++c) out[c] = a2 * sums[c] + b;
     }
-    if (logp) logp[r] = model_.a * pairs + model_.b * spins;
+    if (logp) logp[r] = model_.a * pairs + model_.b * spins + model_.constant;
   }
 }
 

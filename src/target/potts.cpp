@@ -88,7 +88,7 @@ template <class T>
 void Potts::evaluate_rows(Rows<const Symbol> x, double* logp, Rows<T> score) const {
   for (int r = 0; r < x.rows; ++r) {
     const Symbol* c = x[r];
-    double sum = 0;
+    double sum = model_.constant;
     for (int i = 0; i < model_.domain.dim(); ++i)
       sum += model_.unary[at(model_.domain.score_begin(i) + c[i])];
     if (score) {

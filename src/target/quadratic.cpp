@@ -136,11 +136,12 @@ struct Quadratic::Matrix {
 };
 
 Quadratic::Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
-                     std::vector<double> field, Storage storage)
+                     std::vector<double> field, Storage storage, double constant)
     : name_(std::move(name)),
       domain_(std::move(domain)),
       shape_{domain_.dim()},
-      field_(std::move(field)) {
+      field_(std::move(field)),
+      constant_(constant) {
   const int n = domain_.dim();
   if (domain_.kind() != Domain::Kind::ordered)
     throw UsageError("a quadratic model needs ordered levels");
@@ -190,8 +191,10 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
   const std::size_t n = field_.size();
   if (dense()) {
     float* room = at.scratch.get<float>(0, n * static_cast<std::size_t>(x.rows) * 2);
-    return ops::dense_fields(matrix_->dense.view(), field_single_.data(), first, spacing, x, score,
-                             logp, room);
+    ops::dense_fields(matrix_->dense.view(), field_single_.data(), first, spacing, x, score, logp,
+                      room);
+    for (int r = 0; logp && r < x.rows; ++r) logp[r] += constant_;
+    return;
   }
   const Matrix& m = *matrix_;
   const ops::SparseFields fields{
@@ -209,6 +212,7 @@ void Quadratic::evaluate(const At& at, Rows<const Symbol> x, double* logp,
     ops::active().sparse_fields(fields, {x[r], rows, x.cols, x.stride}, part,
                                 logp ? logp + r : nullptr, room);
   }
+  for (int r = 0; logp && r < x.rows; ++r) logp[r] += constant_;
 }
 
 // A change of v_i by d adds d times row i of S to the score. Rows with too many changes for that
@@ -231,7 +235,8 @@ void Quadratic::evaluate_near(const At& at, const Evaluated& known, Rows<const S
     ops::active().add_rows(n, matrix_->dense.view(), terms, changed, known.score[r], score[r]);
     if (!logp) continue;
     const auto first = static_cast<float>(domain_.first_value());
-    logp[r] = ops::active().weigh_values(n, y[r], first, spacing, score[r], field_.data()) / 2;
+    logp[r] = ops::active().weigh_values(n, y[r], first, spacing, score[r], field_.data()) / 2 +
+              constant_;
   }
   if (count == y.rows) return evaluate(at, y, logp, score);
   if (count == 0) return;
@@ -249,7 +254,7 @@ void Quadratic::evaluate_near(const At& at, const Evaluated& known, Rows<const S
 void Quadratic::evaluate_exact(const At&, Rows<const Symbol> x, double* logp,
                                Rows<double> score) const {
   for (int r = 0; r < x.rows; ++r) {
-    double sum = 0;
+    double sum = constant_;
     for (std::size_t i = 0; i < field_.size(); ++i) {
       double pairs = 0;
       for (auto e = static_cast<std::size_t>(matrix_->begin[i]);
@@ -321,7 +326,7 @@ void Quadratic::evaluate_relaxed(const At& at, Rows<const float> v, double* logp
   }
   for (int r = 0; r < v.rows; ++r) {
     const float* product = pairs + static_cast<std::ptrdiff_t>(r) * n;
-    double sum = 0;
+    double sum = constant_;
     for (std::size_t i = 0; i < field_.size(); ++i) {
       double field = dense() ? double{product[i]} : 0;
       for (auto e = static_cast<std::size_t>(m.begin[i]);
@@ -379,7 +384,7 @@ void Quadratic::update(const At& at, Rows<Symbol> x, std::span<const std::int32_
 }
 
 QuadraticModel Quadratic::model() const {
-  QuadraticModel model{domain_, {}, field_};
+  QuadraticModel model{domain_, {}, field_, constant_};
   for (int i = 0; i < domain_.dim(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     for (auto e = static_cast<std::size_t>(matrix_->begin[at]);
@@ -393,16 +398,18 @@ QuadraticModel Quadratic::model() const {
 }
 
 std::unique_ptr<Quadratic> make_ising(const IsingModel& model) {
-  return make_ising(model.n, model.couplings, model.fields);
+  return make_ising(model.n, model.couplings, model.fields, Quadratic::Storage::automatic,
+                    model.constant);
 }
 
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
-                                      std::vector<double> field, Quadratic::Storage storage) {
+                                      std::vector<double> field, Quadratic::Storage storage,
+                                      double constant) {
   for (const Coupling& c : couplings) {
     if (c.i == c.j) throw DataError("spin " + std::to_string(c.i) + " is coupled to itself");
   }
-  return std::make_unique<Quadratic>("ising", Domain::spin(n), couplings, std::move(field),
-                                     storage);
+  return std::make_unique<Quadratic>("ising", Domain::spin(n), couplings, std::move(field), storage,
+                                     constant);
 }
 
 }  // namespace saltus

@@ -1,6 +1,7 @@
 // Models in files, and a few built in by name. docs/formats.md describes the fields.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -15,14 +16,30 @@
 
 namespace saltus {
 
-// The number by which the community of a file's format judges a state, as a function of log p.
+// The number by which the community of a file's format judges a state.
 struct Objective {
   std::string name;  // "cut", say
   bool maximise = true;
-  double constant = 0;
+  double beta = 1;     // log p is beta times it, or -beta times it where it is to be small
+  bool whole = false;  // that of a state is a whole number
 
-  double value(double logp) const { return maximise ? constant + logp : constant - logp; }
-  double logp(double value) const { return maximise ? value - constant : constant - value; }
+  double value(double logp) const { return (maximise ? logp : -logp) / beta + 0.0; }
+  double logp(double value) const { return maximise ? beta * value : -beta * value; }
+  // That of a state with this log p, computed in double precision.
+  double of_state(double logp) const { return whole ? std::round(value(logp)) + 0.0 : value(logp); }
+};
+
+// How a file of another program's format is read, and the inverse temperature of any model.
+struct ProblemOptions {
+  std::string format;     // problem_format_names(); empty: by the file's name and its beginning
+  double beta = 1;        // log p is multiplied by it
+  bool maximise = false;  // x'Qx is to be large, where the file does not say
+  std::string vartype;    // SPIN or BINARY, where the file does not say
+  std::string problem;    // of a graph: max-cut, mis, max-clique, colouring or partition
+  std::optional<double> penalty;
+  int colours = 0, parts = 0;
+
+  bool operator==(const ProblemOptions&) const = default;
 };
 
 struct Model {
@@ -30,6 +47,7 @@ struct Model {
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
   std::optional<Objective> objective;  // where the file is that of a problem
+  std::vector<std::string> notes;      // what a user should know of how the file was read
   // What a checkpoint holds of it: the JSON that describes it, or, for a file of more than 1 MB or
   // of another format, its path and checksum.
   std::string text;
@@ -47,7 +65,11 @@ struct NoModel : FileError {
 struct ModelOptions {
   DeviceChoice device;
   bool scripts = true;  // TorchScript files may be run. They are programs: they can read and write
+  ProblemOptions problem = {};
 };
+
+// What ProblemOptions::format can be.
+std::vector<std::string> problem_format_names();
 
 // A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
@@ -65,11 +87,27 @@ Model load_saved_model(const std::string& text, const std::string& source,
 
 // As load_model, without a target and without checksums: no part that computes is loaded, and no
 // script is run.
-Model read_model(const std::string& file_or_name);
+Model read_model(const std::string& file_or_name, const ProblemOptions& options = {});
 
 // Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz
 // beside it. Each file is the old one or the new one, never half of one. Throws FileError.
 void write_model(const std::filesystem::path& path, const AnyModel& model);
+
+// What may be left out of a problem file that cannot hold it.
+struct ProblemWriting {
+  std::string format;  // empty: by the name of the file
+  bool drop_constant = false, drop_labels = false;
+};
+
+// Writes a model in the format of another program, as the energy -log p. Returns what was left out,
+// in sentences. Throws DataError where the format cannot hold the model, UsageError where none has
+// the name, and FileError.
+std::vector<std::string> write_problem(const std::filesystem::path& path, const AnyModel& model,
+                                       const ProblemWriting& writing = {});
+// What ProblemWriting::format can be, and the endings of names that choose it.
+std::string writable_problem_formats();
+// Whether a file of this name is written by write_problem.
+bool names_problem_file(const std::filesystem::path& path);
 
 struct BuiltInModel {
   std::string name, summary, text;

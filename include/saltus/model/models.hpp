@@ -30,17 +30,24 @@ struct PoissonModel {
   std::vector<double> rates;
 };
 
+// How the coordinates are called in the file that a model comes from, as JSON texts: 7, "a", [0,
+// 1]. Empty: they are called 0 to n - 1.
+using Labels = std::vector<std::string>;
+
 // One term w v_i v_j.
 struct Coupling {
   int i, j;
   double weight;
 };
 
-// Spins on any graph; each pair is listed once, and no pair (i, i).
+// Spins on any graph; each pair is listed once, and no pair (i, i). A constant is part of log p,
+// here and below.
 struct IsingModel {
   int n = 0;
   std::vector<Coupling> couplings;
   std::vector<double> fields;
+  double constant = 0;
+  Labels labels = {};
 };
 
 // Spins on a lattice with sides of these lengths, the last one changing fastest: logp(s) = a s'Ws +
@@ -50,6 +57,7 @@ struct LatticeModel {
   std::vector<int> shape;
   bool periodic = false;
   double a = 0, b = 0;
+  double constant = 0;
 };
 
 // logp(v) = sum over couplings w v_i v_j + sum_i field_i v_i, on ordered levels.
@@ -57,6 +65,8 @@ struct QuadraticModel {
   Domain domain;
   std::vector<Coupling> couplings;
   std::vector<double> field;
+  double constant = 0;
+  Labels labels = {};
 };
 
 struct PottsEdge {
@@ -69,6 +79,8 @@ struct PottsModel {
   Domain domain;
   std::vector<double> unary;  // levels(i) entries for each coordinate, one after the other
   std::vector<PottsEdge> edges;
+  double constant = 0;
+  Labels labels = {};
 };
 
 // logp(x) = constant + sum over tables T[x_i, x_j, ...] - sum over clauses of the weight of each
@@ -126,6 +138,13 @@ using AnyModel = std::variant<BernoulliModel, FactorsModel, IsingModel, LatticeM
 // Throws DataError or UsageError when the values do not fit one another. Networks are made by the
 // torch module (saltus/torch/module.hpp) instead.
 std::unique_ptr<Target> make_target(const AnyModel& model);
+
+// The labels of a model's coordinates; empty where it has none.
+const Labels& labels_of(const AnyModel& model);
+
+// log p of the model times beta. Throws UsageError for models that hold no plain numbers to
+// multiply.
+AnyModel scaled(AnyModel model, double beta);
 
 // The independent law that a model has as a part of itself, from which annealing and tempering may
 // start; none for most.

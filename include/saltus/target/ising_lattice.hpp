@@ -58,6 +58,9 @@ class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps,
   Thresholds thresholds_;
 };
 
+// The edges of the lattice as couplings of weight 2 a.
+std::vector<Coupling> lattice_edges(const LatticeModel& model);
+
 // The model on a lattice with any number of sides: IsingLattice where there are two.
 std::unique_ptr<Target> make_lattice(const LatticeModel& model);
 

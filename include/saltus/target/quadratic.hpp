@@ -18,12 +18,13 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   // at least 32 rows. Dense models compute logp in single precision, sparse ones in double.
   enum class Storage { automatic, sparse, dense };
   Quadratic(std::string name, Domain domain, const std::vector<Coupling>& couplings,
-            std::vector<double> field, Storage storage = Storage::automatic);
+            std::vector<double> field, Storage storage = Storage::automatic, double constant = 0);
   explicit Quadratic(const QuadraticModel& model, Storage storage = Storage::automatic)
-      : Quadratic("quadratic", model.domain, model.couplings, model.field, storage) {}
+      : Quadratic("quadratic", model.domain, model.couplings, model.field, storage,
+                  model.constant) {}
   ~Quadratic() override;
 
-  // An equal model, in which each pair is listed once.
+  // An equal model, in which each pair is listed once; without labels.
   QuadraticModel model() const;
 
   // Another matrix S = A + A', symmetric and by rows, and another field, for a dense model;
@@ -69,12 +70,14 @@ class Quadratic final : public Target, public LocalMoves, public GibbsSweeps, pu
   std::vector<int> shape_;
   std::vector<double> field_;
   std::vector<float> field_single_;
+  double constant_ = 0;  // of log p
   std::unique_ptr<Matrix> matrix_;
 };
 
 std::unique_ptr<Quadratic> make_ising(const IsingModel& model);
 std::unique_ptr<Quadratic> make_ising(int n, const std::vector<Coupling>& couplings,
                                       std::vector<double> field,
-                                      Quadratic::Storage storage = Quadratic::Storage::automatic);
+                                      Quadratic::Storage storage = Quadratic::Storage::automatic,
+                                      double constant = 0);
 
 }  // namespace saltus

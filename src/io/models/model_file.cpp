@@ -18,8 +18,9 @@
 #include "io/bytes/gzip.hpp"
 #include "io/models/factors_json.hpp"
 #include "io/models/json_fields.hpp"
-#include "io/models/rudy.hpp"
+#include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
+#include "io/problems/formats.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
 #include "saltus/target/poisson.hpp"
@@ -101,10 +102,38 @@ std::vector<Coupling> couplings(JsonFields& fields, const std::string& field, in
   return list;
 }
 
+// A constant of log p; 0 where it is missing.
+double constant_in(JsonFields& fields) {
+  return fields.has("constant") ? fields.number("constant") : 0;
+}
+
+// The names of n coordinates: numbers, texts and lists of such, all different.
+Labels labels_in(JsonFields& fields, std::size_t n) {
+  Labels labels;
+  if (!fields.has("labels")) return labels;
+  std::set<std::string> seen;
+  for (const Json& entry : fields.array(fields.at("labels"), "labels")) {
+    if (!entry.is_number() && !entry.is_string() && !entry.is_array()) {
+      fields.refuse(element("labels", labels.size()), "is not a number, a text or a list");
+    }
+    labels.push_back(entry.dump());
+    if (!seen.insert(labels.back()).second) {
+      fields.refuse(element("labels", labels.size() - 1), "repeats " + labels.back());
+    }
+  }
+  if (labels.size() != n) {
+    fields.refuse("labels",
+                  fmt::format("has {} entries; there are {} coordinates", labels.size(), n));
+  }
+  return labels;
+}
+
 AnyModel read_ising(JsonFields& fields) {
   const int n = fields.size("n", 1, kMaxDim);
   auto field = numbers_or_zeros(fields, "fields", static_cast<std::size_t>(n));
-  return IsingModel{n, couplings(fields, "couplings", n, true), std::move(field)};
+  auto pairs = couplings(fields, "couplings", n, true);
+  return IsingModel{n, std::move(pairs), std::move(field), constant_in(fields),
+                    labels_in(fields, static_cast<std::size_t>(n))};
 }
 
 AnyModel read_ising_lattice(JsonFields& fields) {
@@ -119,6 +148,7 @@ AnyModel read_ising_lattice(JsonFields& fields) {
   model.periodic = fields.has("periodic") && fields.boolean("periodic");
   model.a = fields.number("a");
   model.b = fields.has("b") ? fields.number("b") : 0;
+  model.constant = constant_in(fields);
   return model;
 }
 
@@ -162,7 +192,9 @@ AnyModel read_quadratic(JsonFields& fields) {
   if (b.empty()) fields.refuse("b", "is empty");
   Domain domain = quadratic_domain(fields, b.size());
   auto a = couplings(fields, "A", domain.dim(), false);
-  return QuadraticModel{std::move(domain), std::move(a), std::move(b)};
+  Labels labels = labels_in(fields, b.size());
+  return QuadraticModel{std::move(domain), std::move(a), std::move(b), constant_in(fields),
+                        std::move(labels)};
 }
 
 // A list of rows of numbers, one after the other; row i must have lengths[i] entries.
@@ -223,7 +255,8 @@ AnyModel read_potts(JsonFields& fields) {
       fields.refuse(where, fmt::format("repeats the pair ({}, {})", e.i, e.j));
     }
   }
-  return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges)};
+  return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges),
+                    constant_in(fields), labels_in(fields, n)};
 }
 
 AnyModel read_poisson(JsonFields& fields) {
@@ -333,12 +366,6 @@ void make_paths_absolute(Json& json, const std::string& source, const fs::path& 
   }
 }
 
-std::string content_of(std::ifstream& file) {
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 // Reads the value and notes the names of the files that it was made from.
 Model read_text(const std::string& text, const std::string& source, const fs::path& folder) {
   Json json = parse_strictly(text, source);
@@ -353,9 +380,40 @@ Model read_text(const std::string& text, const std::string& source, const fs::pa
   return model;
 }
 
-// What stands for a large file in a checkpoint.
-std::string reference_to(const fs::path& path) {
-  return Json{{"model_file", path.string()}, {"checksum", checksum_of_file(path)}}.dump();
+// What the options change, for a checkpoint; empty where they are the usual ones.
+Json options_json(const ProblemOptions& options) {
+  Json json = Json::object();
+  if (!options.format.empty()) json["format"] = options.format;
+  if (options.beta != 1) json["beta"] = options.beta;
+  if (options.maximise) json["maximise"] = true;
+  if (!options.vartype.empty()) json["vartype"] = options.vartype;
+  if (!options.problem.empty()) json["problem"] = options.problem;
+  if (options.penalty) json["penalty"] = *options.penalty;
+  if (options.colours) json["colours"] = options.colours;
+  if (options.parts) json["parts"] = options.parts;
+  return json;
+}
+
+ProblemOptions options_in(const Json& json, const std::string& source) {
+  JsonFields fields(json, source + ": options");
+  ProblemOptions options;
+  if (fields.has("format")) options.format = fields.string("format");
+  if (fields.has("beta")) options.beta = fields.number("beta");
+  if (fields.has("maximise")) options.maximise = fields.boolean("maximise");
+  if (fields.has("vartype")) options.vartype = fields.string("vartype");
+  if (fields.has("problem")) options.problem = fields.string("problem");
+  if (fields.has("penalty")) options.penalty = fields.number("penalty");
+  if (fields.has("colours")) options.colours = fields.size("colours", 0, Domain::kMaxLevels);
+  if (fields.has("parts")) options.parts = fields.size("parts", 0, Domain::kMaxLevels);
+  fields.finish();
+  return options;
+}
+
+// What stands in a checkpoint for a file that is large, or of another program's format.
+std::string reference_to(const fs::path& path, const ProblemOptions& options = {}) {
+  Json json = {{"model_file", path.string()}, {"checksum", checksum_of_file(path)}};
+  if (Json changed = options_json(options); !changed.empty()) json["options"] = std::move(changed);
+  return json.dump();
 }
 
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
@@ -366,41 +424,74 @@ Model complete(Model model, const std::string& source, const ModelOptions& optio
   return model;
 }
 
-// Formats of other programs, known by their content. What fits none of them is JSON.
-struct TextFormat {
-  bool (*fits)(const std::string& text);
-  Model (*read)(std::string text, const std::string& name);
-};
-constexpr TextFormat kTextFormats[] = {{looks_like_rudy, read_rudy}};
-constexpr const char* kGzipStart = "\x1f\x8b";
+// Multiplies log p. The text of a small model is that of the result.
+void heat(Model& model, double beta) {
+  if (beta == 1) return;
+  model.value = scaled(std::move(model.value), beta);
+  model.text = inline_text(model.value);
+}
+
+// What is not a plain file (a pipe, say) is read to its end first; `held` keeps it.
+ByteSource source_of(const std::string& name, std::string& held) {
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) return range_bytes(open_maybe_packed(name), name);
+  std::ifstream file(name, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  held = std::move(text).str();
+  return memory_bytes(std::as_bytes(std::span(held)), name);
+}
+
+Model read_file(const std::string& name, const ProblemOptions& options) {
+  constexpr std::uint64_t kLongestJson = std::uint64_t{1} << 34;
+  const fs::path path = fs::absolute(name).lexically_normal();
+  std::string held;
+  const ByteSource source = source_of(name, held);
+  const ProblemFormat* format = format_of(source, options);
+  if (!format) {
+    const std::string text = text_of(source, kLongestJson);
+    Model model = read_text(text, name, path.parent_path());
+    heat(model, options.beta);
+    if (text.size() > kMostText) model.text = reference_to(path, options);
+    return model;
+  }
+  Model model = format->read(source, options);
+  model.text = reference_to(path, options);
+  return model;
+}
 
 }  // namespace
 
-Model read_model(const std::string& file_or_name) {
+std::vector<std::string> problem_format_names() {
+  std::vector<std::string> names = {"json"};
+  for (const ProblemFormat& format : problem_formats()) names.emplace_back(format.name);
+  return names;
+}
+
+Model read_model(const std::string& file_or_name, const ProblemOptions& options) {
+  if (!(options.beta > 0) || !std::isfinite(options.beta)) {
+    throw UsageError("beta must be a finite number above 0");
+  }
   std::vector<std::string> names;
-  for (const BuiltInModel& model : built_in_models()) {
-    if (model.name == file_or_name) return read_text(model.text, model.name, {});
-    names.push_back(model.name);
+  for (const BuiltInModel& built_in : built_in_models()) {
+    names.push_back(built_in.name);
+    if (built_in.name != file_or_name) continue;
+    ProblemOptions others = options;
+    others.beta = 1;
+    if (others != ProblemOptions{}) {
+      throw UsageError("the built-in model " + file_or_name +
+                       " takes no options of problem files but beta");
+    }
+    Model model = read_text(built_in.text, built_in.name, {});
+    heat(model, options.beta);
+    return model;
   }
   std::error_code ignored;
-  std::ifstream file;
-  if (!fs::is_directory(file_or_name, ignored)) file.open(file_or_name, std::ios::binary);
-  if (!file.is_open()) {
+  if (fs::is_directory(file_or_name, ignored) || !std::ifstream(file_or_name).is_open()) {
     throw NoModel("there is no model file and no built-in model '" + file_or_name + "'" +
                   did_you_mean(file_or_name, names));
   }
-  std::string text = content_of(file);
-  const fs::path path = fs::absolute(file_or_name).lexically_normal();
-  if (text.starts_with(kGzipStart)) text = read_text(file_or_name);
-  for (const TextFormat& format : kTextFormats) {
-    if (!format.fits(text)) continue;
-    Model model = format.read(std::move(text), file_or_name);
-    model.text = reference_to(path);
-    return model;
-  }
-  Model model = read_text(text, file_or_name, path.parent_path());
-  if (text.size() > kMostText) model.text = reference_to(path);
-  return model;
+  return read_file(file_or_name, options);
 }
 
 Model parse_model(const std::string& text, const std::string& source, const fs::path& folder,
@@ -409,7 +500,7 @@ Model parse_model(const std::string& text, const std::string& source, const fs::
 }
 
 Model load_model(const std::string& file_or_name, const ModelOptions& options) {
-  return complete(read_model(file_or_name), file_or_name, options);
+  return complete(read_model(file_or_name, options.problem), file_or_name, options);
 }
 
 Model load_saved_model(const std::string& text, const std::string& source,
@@ -420,8 +511,10 @@ Model load_saved_model(const std::string& text, const std::string& source,
   }
   JsonFields fields(json, source);
   const std::string file = fields.string("model_file"), sum = fields.string("checksum");
+  ProblemOptions problem;
+  if (fields.has("options")) problem = options_in(fields.at("options"), source);
   fields.finish();
-  Model model = read_model(file);
+  Model model = read_model(file, problem);
   if (model.text != text) throw DataError(file + " has changed since " + source + " was saved");
   return complete(std::move(model), file, options);
 }

@@ -7,6 +7,7 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/npy.hpp"
 #include "io/models/factors_json.hpp"
+#include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
@@ -50,6 +51,16 @@ std::string levels(const Domain& domain) {
   return OrderedJson(each).dump();
 }
 
+// The fields that many kinds of models may have, where this one has them.
+std::string optional_fields(double constant, const Labels& labels) {
+  std::string text;
+  if (constant != 0) text += fmt::format(",\n \"constant\": {}", constant);
+  if (labels.empty()) return text;
+  text += ",\n \"labels\": [";
+  for (std::size_t i = 0; i < labels.size(); ++i) text += (i ? "," : "") + labels[i];
+  return text + "]";
+}
+
 // A float where all numbers are floats, so that the file takes half the room.
 void add_numbers(ZipWriter& zip, const std::string& name, std::vector<std::uint64_t> shape,
                  std::span<const double> numbers) {
@@ -73,20 +84,22 @@ struct Writer {
   }
   std::string operator()(const FactorsModel& m) const { return factors_json(m); }
   std::string operator()(const IsingModel& m) const {
-    return fmt::format("{{\"model\": \"ising\", \"n\": {},\n \"couplings\": {},\n \"fields\": {}}}",
-                       m.n, couplings(m.couplings), list(m.fields));
+    return fmt::format(
+        "{{\"model\": \"ising\", \"n\": {},\n \"couplings\": {},\n \"fields\": {}{}}}", m.n,
+        couplings(m.couplings), list(m.fields), optional_fields(m.constant, m.labels));
   }
   std::string operator()(const LatticeModel& m) const {
     return fmt::format(
-        R"({{"model": "ising-lattice", "shape": {}, "periodic": {}, "a": {}, "b": {}}})",
-        OrderedJson(m.shape).dump(), m.periodic, m.a, m.b);
+        R"({{"model": "ising-lattice", "shape": {}, "periodic": {}, "a": {}, "b": {}{}}})",
+        OrderedJson(m.shape).dump(), m.periodic, m.a, m.b, optional_fields(m.constant, {}));
   }
   std::string operator()(const QuadraticModel& m) const {
     const bool spins = m.domain.first_value() < 0;
     const int all = m.domain.uniform_levels();
-    return fmt::format("{{\"model\": \"quadratic\", \"levels\": {},{}\n \"A\": {},\n \"b\": {}}}",
+    return fmt::format("{{\"model\": \"quadratic\", \"levels\": {},{}\n \"A\": {},\n \"b\": {}{}}}",
                        all ? std::to_string(all) : levels(m.domain),
-                       spins ? R"( "values": "spin",)" : "", couplings(m.couplings), list(m.field));
+                       spins ? R"( "values": "spin",)" : "", couplings(m.couplings), list(m.field),
+                       optional_fields(m.constant, m.labels));
   }
   std::string operator()(const PottsModel& m) const {
     const auto size = [&](int i) { return static_cast<std::size_t>(m.domain.levels(i)); };
@@ -97,11 +110,11 @@ struct Writer {
                       e.j, table(e.table, size(e.i), [&](std::size_t) { return size(e.j); }));
     }
     return fmt::format(
-        "{{\"model\": \"potts\", \"levels\": {},\n \"unary\": {},\n \"pairwise\": [{}]}}",
+        "{{\"model\": \"potts\", \"levels\": {},\n \"unary\": {},\n \"pairwise\": [{}]{}}}",
         levels(m.domain),
         table(m.unary, static_cast<std::size_t>(m.domain.dim()),
               [&](std::size_t i) { return size(static_cast<int>(i)); }),
-        edges);
+        edges, optional_fields(m.constant, m.labels));
   }
   std::string operator()(const RbmModel& m) const {
     const std::size_t visible = m.visible_bias.size(), hidden = m.hidden_bias.size();
@@ -163,6 +176,13 @@ struct Writer {
 };
 
 }  // namespace
+
+std::string inline_text(const AnyModel& model) {
+  const bool beside =
+      std::holds_alternative<RbmModel>(model) || std::holds_alternative<ResnetEnergy>(model);
+  if (beside) throw UsageError("the model has weights in a file of their own");
+  return std::visit(Writer{{}}, model);
+}
 
 void write_model(const fs::path& path, const AnyModel& model) {
   replace_file(path, std::visit(Writer{path}, model) + "\n");

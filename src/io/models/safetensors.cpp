@@ -132,20 +132,6 @@ TensorFiles open_shards(const std::filesystem::path& index) {
 
 }  // namespace
 
-ByteSource file_bytes(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const InputFile>(path);
-  return {path.string(), file->size(),
-          [file](std::uint64_t at, void* out, std::size_t bytes) { file->read(at, out, bytes); }};
-}
-
-ByteSource memory_bytes(std::span<const std::byte> bytes, std::string name) {
-  const auto read = [bytes, name](std::uint64_t at, void* out, std::size_t count) {
-    if (at > bytes.size() || count > bytes.size() - at) refuse(name, "it ends too early");
-    if (count) std::memcpy(out, bytes.data() + at, count);
-  };
-  return {name, bytes.size(), read};
-}
-
 Safetensors::Safetensors(ByteSource source) : source_(std::move(source)) {
   std::uint64_t length = 0;
   if (source_.size >= sizeof length) source_.read(0, &length, sizeof length);

@@ -12,16 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace saltus {
+#include "io/bytes/byte_source.hpp"
 
-// The bytes of a file, or of the same in memory.
-struct ByteSource {
-  std::string name;  // for messages
-  std::uint64_t size = 0;
-  std::function<void(std::uint64_t at, void* out, std::size_t bytes)> read;  // throws DataError
-};
-ByteSource file_bytes(const std::filesystem::path& path);  // throws FileError
-ByteSource memory_bytes(std::span<const std::byte> bytes, std::string name);
+namespace saltus {
 
 struct Tensor {
   std::string type;  // "F32", ...
