@@ -1,6 +1,6 @@
 """How often a summary is wrong and content, and how often it is warned without need.
 
-    python3 bench/warned.py PROGRAM [--seeds N] [--draws N] [--sampler S] [--only NAME] [--out FILE]
+    python3 bench/warned.py PROGRAM [--seeds N] [--draws N] [--sampler S] [--only NAME] [--jobs N] [--out FILE]
 
 Every model has a mean that is known exactly. A run of the program is wrong where a mean is many standard errors away
 from it, and content where its verdict is "ok". On models with several modes far apart no run may be both. On the
@@ -14,6 +14,7 @@ import os
 import platform
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from zoo import (complete, hopfield, independent_bits, independent_levels, lattice, potts, random_pairs, sherrington,
                  small_rbm, torus, turned, two_patterns)
@@ -75,6 +76,7 @@ def main():
     parser.add_argument("--sampler")
     parser.add_argument("--init")
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out")
     a = parser.parse_args()
     arguments = ["--draws", a.draws]
@@ -83,7 +85,7 @@ def main():
             arguments += [f"--{name}", getattr(a, name)]
     rows = []
     print(f"{'model':<36} {'runs':>5} {'wrong':>6} {'warned':>7} {'wrong, content':>15}  codes")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(a.jobs) as pool:
         for name, (modes, model, means) in models().items():
             if a.only not in name:
                 continue
@@ -92,8 +94,8 @@ def main():
                 json.dump(model, file)
             row = {"model": name, "modes": modes, "runs": a.seeds, "wrong": 0, "warned": 0, "wrong_and_content": 0,
                    "codes": {}, "wrong_seeds": []}
-            for seed in range(1, a.seeds + 1):
-                summary = run(a.program, path, seed, arguments)
+            seeds = range(1, a.seeds + 1)
+            for seed, summary in zip(seeds, pool.map(lambda s: run(a.program, path, s, arguments), seeds)):
                 wrong, warned = is_wrong(summary, model, means), summary["verdict"] != "ok"
                 row["wrong"] += wrong
                 row["warned"] += warned

@@ -121,7 +121,7 @@ class FactorsTest(CliTest):
             self.assertEqual(j["warnings"], [], sampler)
             self.assertEqual((j["mean"][0], j["mean"][2]), (0, 0))
             self.assertAlmostEqual(j["mean"][1], exact["marginals"][1][1], delta=0.02)
-        self.assertEqual(self.good("sample", "one.json", "--draws", 1000, "--out", "one.nc", "--json").status, 0)
+        self.assertEqual(self.good("sample", "one.json", "--draws", 1000, "--out", "one.npz", "--json").status, 0)
         self.good("verify", "one.json")
 
     def test_what_cannot_be_drawn(self):

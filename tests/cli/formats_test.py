@@ -85,12 +85,6 @@ class Files(CliTest):
     def sample(self, model, options, name):
         return self.summary(model, *self.RUN, *options, "--out", name)
 
-    def has_netcdf(self):
-        done = self.saltus("sample", "bernoulli", "--draws", 5, "--out", "try.nc", "--json")
-        self.assertIn(done.status, (0, 64), str(done))
-        if done.status == 64:
-            self.skipTest("saltus was built without netCDF")
-
     def test_csv_holds_what_npz_holds(self):
         for model, options, shape, _, _ in self.MODELS:
             with self.subTest(model):
@@ -122,7 +116,7 @@ class Files(CliTest):
         python = python_with("netCDF4", "numpy")
         if not python:
             self.skipTest("no Python with netCDF4 and numpy")
-        self.has_netcdf()
+        self.needs_netcdf()
         for model, options, shape, first, spacing in self.MODELS:
             with self.subTest(model):
                 self.sample(model, options, "d.npz")
@@ -157,7 +151,7 @@ class Files(CliTest):
         python = python_with("xarray", "netCDF4")
         if not python:
             self.skipTest("no Python with xarray and netCDF4")
-        self.has_netcdf()
+        self.needs_netcdf()
         j = self.sample("ising-lattice", [], "d.nc")
         done = subprocess.run([python, "-c", READ_WITH_XARRAY, self.path("d.nc")], capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr.decode())

@@ -41,6 +41,10 @@ class Help(CliTest):
             self.assertTrue(examples or command in ("learn", "learn ebm"), command)
             for example in examples:
                 with self.subTest(example=example):
+                    if ".nc" in example:
+                        self.needs_netcdf()
+                    if example.startswith("report"):
+                        self.needs_pages()
                     self.good(*shlex.split(example))
 
 

@@ -32,8 +32,10 @@ class Init(CliTest):
         self.assertEqual(self.starts("ones"), [[1] * 12] * 2)
 
     def test_last_draws_of_another_run(self):
-        for name in "run.npz", "run.nc", "run.csv":
+        for name in "run.npz", "run.csv", "run.nc":
             with self.subTest(name):
+                if name == "run.nc":
+                    self.needs_netcdf()
                 self.good("sample", "m.json", "--chains", 2, "--draws", 50, "--out", "run.npz")
                 if name != "run.npz":
                     self.good("sample", "m.json", "--chains", 2, "--draws", 50, "--out", name)

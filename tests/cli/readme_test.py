@@ -5,7 +5,6 @@ one document in order in one folder, and so is every line `python3 NAME.py`. A b
 <!-- file: NAME --> is written to NAME first. Lines with a placeholder in capitals (MODEL, FILE.npz) are left
 out, and those with scripts where the program or Python has no libtorch."""
 
-import functools
 import glob
 import os
 import re
@@ -14,7 +13,7 @@ import subprocess
 
 import saltus_cli
 from deep_energies import has_torch
-from saltus_cli import CliTest, environment
+from saltus_cli import CliTest, environment, has_netcdf, has_pages, says
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 FENCE = re.compile(r"^ {0,3}(```+|~~~+) *([\w+-]*)")
@@ -44,22 +43,9 @@ def blocks(text):
         before = ""
 
 
-def has_netcdf():
-    """Whether the program was built with netCDF: without it, .nc files are refused."""
-    trial = subprocess.run([saltus_cli.program, "diagnose", "no-such-file.nc"], capture_output=True)
-    return b"without netCDF" not in trial.stderr
-
-
 def has_language_model():
     """Whether the program was built with libtorch, and with it the model of 'saltus infill'."""
-    trial = subprocess.run([saltus_cli.program, "infill", "a [MASK]", "--score", "man"], capture_output=True)
-    return b"built without libtorch" not in trial.stderr
-
-
-@functools.cache
-def has_pages():
-    trial = subprocess.run([saltus_cli.program, "report", "none.npz"], capture_output=True)
-    return b"built without pages" not in trial.stderr
+    return not says("without libtorch", "infill", "a [MASK]", "--score", "man")
 
 
 def commands(lines):

@@ -51,13 +51,11 @@ def pixels_of(png):
 class ReportTest(CliTest):
     def setUp(self):
         super().setUp()
-        # Not the first command: what it says when pages are not built is tested below.
-        if "built without pages" in self.saltus("report", "none.npz").err:
-            self.skipTest("saltus was built without pages")
+        self.needs_pages()
 
     def test_ladder_of_a_tempered_run(self):
         for name in "t.npz", "t.nc":
-            if name.endswith(".nc") and "built without" in self.saltus("sample", "ising-2x2", "--draws", 4, "--out", "x.nc").err:
+            if name.endswith(".nc") and not saltus_cli.has_netcdf():
                 continue
             run = strict_json(self.good("sample", "ising-lattice", "--temper", 4, "--draws", 500, "--json", "--out", name).out)
             self.good("report", name, "--out", "t.html")
@@ -91,9 +89,7 @@ class ReportTest(CliTest):
         return html, data_of(html)
 
     def formats(self):
-        self.sample("try.npz", "bernoulli", "--draws", "5")
-        done = self.saltus("sample", "bernoulli", "--draws", 5, "--out", "try.nc", "--json")
-        return ["npz", "csv"] + (["nc"] if done.status == 0 else [])
+        return ["npz", "csv"] + (["nc"] if saltus_cli.has_netcdf() else [])
 
 
 class Pages(ReportTest):

@@ -4,6 +4,7 @@ Each test is a script, `python3 NAME_test.py /path/to/saltus`, that needs the st
 """
 
 import array
+import functools
 import json
 import math
 import os
@@ -44,6 +45,21 @@ def with_defaults(defaults, arguments):
     """The arguments, after those of the defaults (a dict of options) that they do not give."""
     given = [part for option, value in defaults.items() if option not in arguments for part in (option, value)]
     return [*given, *arguments]
+
+
+def says(complaint, *arguments):
+    """Whether the program's message to these arguments has the complaint."""
+    return complaint in subprocess.run([program, *arguments], capture_output=True).stderr.decode(errors="replace")
+
+
+@functools.cache
+def has_netcdf():
+    return not says("without netCDF", "diagnose", "no-such-file.nc")
+
+
+@functools.cache
+def has_pages():
+    return not says("without pages", "report", "no-such-file.npz")
 
 
 class Finished:
@@ -97,6 +113,14 @@ class CliTest(unittest.TestCase):
         names = [n for n in self.files() if re.fullmatch(r"saltus-[0-9a-f]{8}\.checkpoint", n)]
         self.assertEqual(len(names), 1, self.files())
         return names[0]
+
+    def needs_pages(self):
+        if not has_pages():
+            self.skipTest("saltus was built without pages")
+
+    def needs_netcdf(self):
+        if not has_netcdf():
+            self.skipTest("saltus was built without netCDF")
 
     def files(self):
         return sorted(os.listdir(self.folder))
