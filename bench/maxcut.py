@@ -10,9 +10,10 @@ import csv
 import glob
 import json
 import os
-import platform
 import re
 import subprocess
+
+from hardware import processor
 
 # Best known cuts of G1, G2, ...: AOCoptimizer.jl's list of references; G72, G77 and G81 from arXiv 2505.18508. G25 is
 # the cut on which the published heuristics agree, which is less than that list's.
@@ -37,14 +38,6 @@ def graphs(folder):
         if name:
             found[name[1]] = path
     return sorted(found.items(), key=lambda item: int(item[0][1:]))
-
-
-def processor():
-    with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                return line.split(":")[1].strip()
-    return platform.processor()
 
 
 def anneal(saltus, name, path, options):

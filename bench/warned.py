@@ -11,11 +11,11 @@ import argparse
 import json
 import math
 import os
-import platform
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+from hardware import processor
 from zoo import (complete, hopfield, independent_bits, independent_levels, lattice, potts, random_pairs, sherrington,
                  small_rbm, torus, turned, two_patterns)
 
@@ -105,11 +105,12 @@ def main():
                 for w in summary["warnings"]:
                     row["codes"][w["code"]] = row["codes"].get(w["code"], 0) + 1
             rows.append(row)
+            if a.out:
+                with open(a.out, "w") as file:
+                    json.dump({"command": " ".join(["saltus sample", *arguments]), "version": summary["version"],
+                               "processor": processor(), "rows": rows}, file, indent=1)
             print(f"{name:<36} {a.seeds:>5} {row['wrong']:>6} {row['warned']:>7} {row['wrong_and_content']:>15}  "
                   + ", ".join(f"{k} {v}" for k, v in sorted(row["codes"].items())), flush=True)
-    if a.out:
-        with open(a.out, "w") as file:
-            json.dump({"command": " ".join(arguments), "machine": platform.machine(), "rows": rows}, file, indent=1)
 
 
 if __name__ == "__main__":
