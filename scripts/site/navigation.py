@@ -8,6 +8,7 @@ MENU = [
         ("Gallery", "gallery/index.html"),
     ]),
     ("Sample", [
+        ("Problems you already have", "docs/problems.html"),
         ("Models and files", "docs/formats.html"),
         ("When to use what", "docs/choosing.html"),
         ("Samplers", "docs/samplers.html"),

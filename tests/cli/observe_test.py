@@ -51,15 +51,16 @@ class Observables(CliTest):
         self.assertEqual(again, o)
 
     def test_own_ones_in_all_commands(self):
+        self.needs_netcdf()  # the shape of the lattice is kept there
         own = ["--observe", "m2 = mean(x)^2", "--observe", "x[0,0]*x[0,1]"]
-        j = self.summary("--seed", 3, "--draws", 500, "--out", "d.npz", *own)
+        j = self.summary("--seed", 3, "--draws", 500, "--out", "d.nc", *own)
         self.assertEqual(list(self.of(j))[-2:], ["m2", "x[0,0]*x[0,1]"])
-        diagnosed = strict_json(self.good("diagnose", "d.npz", "--json", *own).out)
+        diagnosed = strict_json(self.good("diagnose", "d.nc", "--json", *own).out)
         self.assertEqual(self.of(diagnosed)["m2"], self.of(j)["m2"])
         self.assertEqual(diagnosed["best"], j["best"])
-        self.assertIn("\nm2 ", self.good("diagnose", "d.npz", *own).out)
+        self.assertIn("\nm2 ", self.good("diagnose", "d.nc", *own).out)
         self.needs_pages()
-        self.good("report", "d.npz", "--observe", "m2 = mean(x)^2")
+        self.good("report", "d.nc", "--observe", "m2 = mean(x)^2")
         with open(self.path("d.html")) as page:
             self.assertIn("m2 along each chain", page.read())
 
