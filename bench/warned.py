@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out")
     a = parser.parse_args()
-    arguments = ["--draws", a.draws]
+    arguments = ["--draws", a.draws, "--threads", "1"]
     for name in ("sampler", "init"):
         if getattr(a, name):
             arguments += [f"--{name}", getattr(a, name)]

@@ -146,7 +146,7 @@ TEST_F(CudaSteps, FollowTheHostUntilRoundingDecides) {
   const std::vector<std::pair<std::string, Settings>> samplers = {{"dmala", {{"step_size", "0.2"}}},
                                                                   {"dula", {{"step_size", "0.1"}}},
                                                                   {"gwg", {}},
-                                                                  {"gibbs", {}}};
+                                                                  {"gibbs", {{"updates", "1"}}}};
   for (const auto& [name, settings] : samplers) {
     for (const double beta : {0.3, 0.7, 1.0}) {
       SCOPED_TRACE(name + " at " + std::to_string(beta));
