@@ -93,7 +93,7 @@ bench-warned: all
 sanitize:
 	@scripts/setup.sh test
 	@for preset in asan-ubsan tsan; do \
-	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && ctest --preset $$preset || exit 1; \
+	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && ctest --preset $$preset -j $$(nproc) || exit 1; \
 	done
 
 torture: all
