@@ -77,7 +77,7 @@ class CompareTest(CliTest):
         self.assertEqual(j["best"]["command"], by_name[j["best"]["sampler"]]["command"])
 
     def test_nobody_wins_where_nothing_mixes(self):
-        n = 40  # all up or all down: no sampler moves these, tempered or not, in this time
+        n = 300  # all up or all down: no sampler moves these, tempered or not, in this time
         pairs = [[i, j, 4.0] for i in range(n) for j in range(i)]
         self.write("stuck.json", {"model": "ising", "n": n, "couplings": pairs, "fields": [0] * n})
         args = "stuck.json", "--budget", "0.02", "--samplers", "dmala,rwm"
