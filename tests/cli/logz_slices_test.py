@@ -27,13 +27,13 @@ class Estimates(CliTest):
         self.assertIn("other options", other.err)
 
     def test_both_methods_in_slices(self):
-        arguments = ["logz", "ising-lattice", "--method", "both", "--betas", 300, "--chains", 20, "--draws", 4000,
+        arguments = ["logz", "ising-lattice", "--method", "both", "--betas", 300, "--chains", 20, "--draws", 10000,
                      "--set", "step_size=0.3", "--json"]
         whole = strict_json(self.good(*arguments).out)
         slices, out = 0, ""
         while not out:
             how = "--resume" if "z.checkpoint" in self.files() else "--checkpoint"
-            out = self.good(*arguments, how, "z.checkpoint", "--time", 0.02).out
+            out = self.good(*arguments, how, "z.checkpoint", "--time", 0.005).out
             slices += 1
         self.assertGreater(slices, 2)
         again = strict_json(out)
