@@ -85,17 +85,6 @@ std::uint64_t DrawingRun::round_length(std::uint64_t left, std::uint64_t unit) {
   return round_steps_;
 }
 
-void DrawingRun::add_to_totals(std::size_t chain, const StepInfo& info) {
-  ChainTotals& t = totals_[chain];
-  t.acceptance += info.acceptance;
-  t.accepted += info.accepted;
-  t.proposed += info.proposed;
-  t.changed += info.changed;
-  t.empty += info.proposed == 0;
-  t.moved += info.changed > 0;
-  t.nonfinite += info.nonfinite;
-}
-
 bool DrawingRun::recorders_want_logp() const {
   return std::ranges::any_of(recorders_, [](const Recorder* r) { return r->wants_logp(); });
 }

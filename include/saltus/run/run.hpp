@@ -112,7 +112,16 @@ class DrawingRun {
   void add_to_round(std::size_t chain, const StepInfo& info) {
     round_acceptance_[chain] += info.acceptance;
   }
-  void add_to_totals(std::size_t chain, const StepInfo& info);
+  void add_to_totals(std::size_t chain, const StepInfo& info) {
+    ChainTotals& t = totals_[chain];
+    t.acceptance += info.acceptance;
+    t.accepted += info.accepted;
+    t.proposed += info.proposed;
+    t.changed += info.changed;
+    t.empty += info.proposed == 0;
+    t.moved += info.changed > 0;
+    t.nonfinite += info.nonfinite;
+  }
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) const {
     for (Recorder* r : recorders_) r->record(tile, info, draw);
   }
