@@ -166,7 +166,7 @@ std::string readable_type(const std::string& type) {
   static const std::map<std::string, std::string> plain = {
       {"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}, {"TEXT", "NAME"}};
   const std::size_t colon = type.find(':');
-  const std::string name = type.substr(0, colon);
+  std::string name = type.substr(0, colon);
   if (const auto found = plain.find(name); found != plain.end()) return found->second;
   if (!name.empty() || colon == std::string::npos) return name;
   std::string choices = type.substr(colon + 1);
