@@ -331,7 +331,7 @@ int compare(CompareCommand command) {
   command.plan.warmup_seconds = command.plan.seconds / 4;
   Model model = load_model(command.model);
   check_out(command.out, command.model.model, model.files);
-  if (const auto base = model_base(model.value)) {
+  if (const auto base = base_of_target(model)) {
     command.plan.base = std::make_shared<Independent>(*base);
   }
   const CompareRequest request{shared_target(std::move(model)), contenders_of(command.samplers),

@@ -52,9 +52,25 @@ Json marginals_of(const EliminationAnswer& answer, const Domain& domain) {
   return all;
 }
 
-void print(const EliminationAnswer& answer, const Target& target) {
+// Of all coordinates, with probability 1 of the given levels.
+EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given) {
+  EliminationAnswer all = free;
+  all.best = given.whole(free.best);
+  all.probabilities.clear();
+  auto next = free.probabilities.begin();
+  for (int i = 0; i < given.domain().dim(); ++i) {
+    for (int k = 0; k < given.domain().levels(i); ++k) {
+      all.probabilities.push_back(given.is_given(i) ? given.value(i) == k : *next++);
+    }
+  }
+  return all;
+}
+
+void print(const EliminationAnswer& answer, const Target& target, const WholeModel* whole) {
   const Domain& domain = target.domain();
-  show("{}, {} coordinates\n\n", target.name(), domain.dim());
+  show("{}, {} coordinates\n", target.name(), domain.dim());
+  if (whole) show("given {}\n", given_text(whole->given));
+  show("\n");
   show("log Z        {:.10g}\n", answer.log_z);
   show("best log p   {:.10g}\n", answer.best_logp);
   show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
@@ -84,16 +100,20 @@ void exact(const ExactOptions& options) {
         " does not allow: it is not made of factors over few coordinates with finitely "
         "many levels");
   }
-  const EliminationAnswer answer = eliminate(*graph, limits);
-  if (answer.best.empty()) throw DataError("every state of the model has probability 0");
-  if (!options.json) return print(answer, target);
-  show_json({{"model", target.name()},
-             {"dim", target.domain().dim()},
-             {"log_z", answer.log_z},
-             {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-             {"width", answer.width},
-             {"entries", answer.entries},
-             {"marginals", marginals_of(answer, target.domain())}});
+  const EliminationAnswer found = eliminate(*graph, limits);
+  if (found.best.empty()) throw DataError("every state of the model has probability 0");
+  const EliminationAnswer answer = model.whole ? with_given(found, model.whole->given) : found;
+  const Target& whole = model.whole ? *model.whole->target : target;
+  if (!options.json) return print(answer, whole, model.whole.get());
+  Json j = {{"model", whole.name()},
+            {"dim", whole.domain().dim()},
+            {"log_z", answer.log_z},
+            {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
+            {"width", answer.width},
+            {"entries", answer.entries},
+            {"marginals", marginals_of(answer, whole.domain())}};
+  if (model.whole) j["given"] = given_json(model.whole->given);
+  show_json(j);
 }
 
 }  // namespace

@@ -98,6 +98,20 @@ Json labels_json(const std::vector<std::string>& labels) {
   return list;
 }
 
+Json given_json(const GivenValues& given) {
+  Json object = Json::object();
+  for (const auto& [i, level] : given.list()) object[std::to_string(i)] = level;
+  return object;
+}
+
+std::string given_text(const GivenValues& given) {
+  constexpr std::size_t kMost = 60;
+  std::string text = given.text();
+  if (text.size() > kMost) text = text.substr(0, text.rfind(',', kMost)) + ",...";
+  return fmt::format("{} of {} coordinates: {}", count(given.list().size()),
+                     count(given.domain().dim()), text);
+}
+
 Json parameters_json(const std::vector<Parameter>& parameters) {
   auto object = Json::object();
   for (const Parameter& p : parameters) {

@@ -8,6 +8,7 @@
 #include "core/number_text.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/sampler/sampler.hpp"
+#include "saltus/target/given_values.hpp"
 
 namespace saltus::cli {
 
@@ -40,6 +41,9 @@ Json json_number(double v);
 Json json_rhat(double v);
 // A list of labels, each a JSON text.
 Json labels_json(const std::vector<std::string>& labels);
+// {"3": 1, ...}, and "given 2 of 5 coordinates: 3=1,7=0".
+Json given_json(const GivenValues& given);
+std::string given_text(const GivenValues& given);
 Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

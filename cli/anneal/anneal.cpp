@@ -46,6 +46,7 @@ AnnealRequest complete(const CLI::App& command, const AnnealOptions& o) {
   }
   FileRoles roles;
   roles.reads("MODEL", o.model.model);
+  roles.reads("--given", o.model.given);
   roles.writes("--out", o.out);
   AnnealRequest request = o.request;
   request.settings = with_files_read(parse_settings(o.set));
@@ -60,6 +61,7 @@ AnnealRequest complete(const CLI::App& command, const AnnealOptions& o) {
   roles.reads(model.files);
   request.objective = model.objective;
   request.labels = labels_of(model.value);
+  request.whole = model.whole;
   if (was_given(command, "--goal")) {
     request.goal = request.objective ? request.objective->logp(o.goal) : o.goal;
   }
@@ -78,7 +80,8 @@ int find_best(const CLI::App& command, const AnnealOptions& o) {
   };
   const AnnealResult result = run();
   if (!leads()) return ok;
-  const AnnealReport report{request, result, request.target->name(), o.schedule, o.out};
+  const Target& model = request.whole ? *request.whole->target : *request.target;
+  const AnnealReport report{request, result, model, o.schedule, o.out};
   write_states(report);
   o.json ? show_anneal_json(report) : print_anneal(report);
   return signal_seen() ? 128 + signal_seen() : status_of(result.warnings, o.strict);

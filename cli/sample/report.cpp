@@ -71,7 +71,13 @@ std::vector<std::size_t> rows_to_show(const SampleResult& r) {
   return rows;
 }
 
-void print_classes(const SampleResult& r, const std::vector<std::size_t>& rows) {
+bool is_given(const SampleResult& r, std::size_t row) {
+  return r.whole && r.whole->given.is_given(r.watched[row]);
+}
+
+// Of the given coordinates there is nothing to say.
+void print_classes(const SampleResult& r, std::vector<std::size_t> rows) {
+  std::erase_if(rows, [&](std::size_t row) { return is_given(r, row); });
   if (const std::string which = which_classes(r.draws->info(), r.summaries); !which.empty()) {
     show("{}\n", which);
   }
@@ -90,6 +96,10 @@ void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
     if (r.exact) {
       const double exact = r.exact->means[static_cast<std::size_t>(i)];
       show(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
+    }
+    if (is_given(r, row)) {
+      show(" {:>9} {:>10} {:>7}\n", "", "given", "");
+      continue;
     }
     show(" {:>9} {:>10} {:>7}\n", fixed(s.mcse, 5), rounded(s.ess_bulk), fixed(s.rhat, 4));
   }
@@ -235,6 +245,7 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   Json j;
   j["model"] = r.target->name();
   j["dim"] = r.target->domain().dim();
+  if (r.whole) j["given"] = given_json(r.whole->given);
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
   if (r.choice) j["auto"] = choice_json(*r.choice, repeat);
@@ -293,6 +304,7 @@ void print_report(const SampleResult& r, const std::string& repeat) {
   const std::string parameters = parameters_text(r.parameters, {"adapt"});
   show("model     {}, {} coordinates ({})\n", r.target->name(), count(r.target->domain().dim()),
        shape_text(r.target->shape()));
+  if (r.whole) show("given     {}\n", given_text(r.whole->given));
   show("sampler   {} ({}{})\n", r.sampler, parameters,
        !r.tunes.empty() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)

@@ -249,6 +249,16 @@ AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& p
   return result;
 }
 
+void add_given(const GivenValues& given, AnnealResult& result) {
+  for (Found* found : {&result.restarts, &result.pilot}) {
+    const Rows<const Symbol> free = found->state.view();
+    RowBuffer<Symbol> all(free.rows, given.domain().dim());
+    for (int r = 0; r < free.rows; ++r) given.scatter(free[r], all.view()[r]);
+    found->state = std::move(all);
+  }
+  if (result.best) result.best->state = given.whole(result.best->state);
+}
+
 }  // namespace
 
 SamplerChoice recommended_search_sampler(const Target& target) {
@@ -264,7 +274,7 @@ bool BestState::pilot() const {
 }
 
 AnnealRequest::AnnealRequest(Model model)
-    : objective(model.objective), labels(labels_of(model.value)) {
+    : objective(model.objective), labels(labels_of(model.value)), whole(model.whole) {
   target = shared_target(std::move(model));
 }
 
@@ -291,7 +301,10 @@ void judge(const AnnealRequest& request, AnnealResult& result) {
 }
 
 AnnealResult anneal(const AnnealRequest& request, const AnnealProgress& progress) {
-  return request.team ? shared_search(request, progress) : AnnealService(request, progress).run();
+  AnnealResult result =
+      request.team ? shared_search(request, progress) : AnnealService(request, progress).run();
+  if (request.whole) add_given(request.whole->given, result);
+  return result;
 }
 
 }  // namespace saltus

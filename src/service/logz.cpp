@@ -292,7 +292,7 @@ LogzRequest::LogzRequest(std::shared_ptr<const Target> of) : LogzRequest() {
 }
 
 LogzRequest::LogzRequest(Model model) : LogzRequest() {
-  base = model_base(model.value);
+  base = base_of_target(model);
   model_text = model.text;
   files = model.files;
   target = shared_target(std::move(model));

@@ -20,9 +20,11 @@ namespace saltus {
 class Independent;
 class Target;
 
-// Independent bits: logp(x) = sum_i logits_i x_i.
+// Independent bits: logp(x) = sum_i logits_i x_i + constant. Files have no constant, here and for
+// RbmModel: it comes from values that are given (condition.hpp).
 struct BernoulliModel {
   std::vector<double> logits;
+  double constant = 0;
 };
 
 // Independent counts: logp(x) = sum_i x_i log(rates_i) - log(x_i!).
@@ -120,10 +122,11 @@ struct FactorsModel {
   void add_clause(std::span<const Literal> clause, double weight);
 };
 
-// logp(x) = sum_h softplus((W x + c)_h) + b'x.
+// logp(x) = sum_h softplus((W x + c)_h) + b'x + constant.
 struct RbmModel {
   std::vector<double> weights;  // W: hidden rows of visible entries, one row after the other
   std::vector<double> visible_bias, hidden_bias;
+  double constant = 0;
 };
 
 // A TorchScript program that computes log p; what its states are stands beside it.

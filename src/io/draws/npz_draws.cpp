@@ -1,7 +1,7 @@
 // Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
 // part of a run also part, its first chain and the number of the run's chains; of unordered levels
 // classes, how many each coordinate has; of a model on a sparse graph bonds, pairs of coordinates;
-// of a tempered run tempering and where there are some warnings, JSON as bytes.
+// of a tempered run tempering and where there are some warnings, JSON as bytes; given values.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
-constexpr const char* kTexts[] = {"tempering", "warnings"};  // attributes that are kept
+constexpr const char* kTexts[] = {"given", "tempering", "warnings"};  // attributes that are kept
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {

@@ -17,6 +17,7 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/gzip.hpp"
 #include "io/models/factors_json.hpp"
+#include "io/models/given_model.hpp"
 #include "io/models/json_fields.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
@@ -419,7 +420,9 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
 // is.
 Model complete(Model model, const std::string& source, const ModelOptions& options) {
+  if (!options.given.empty()) refuse_device_with_given(model, options);
   add_target(model, source, options);
+  if (!options.given.empty()) leave_free(model, options.given);
   for (auto& [path, sum] : model.files) sum = checksum_of_file(path);
   return model;
 }
@@ -506,6 +509,14 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options) {
 Model load_saved_model(const std::string& text, const std::string& source,
                        const ModelOptions& options) {
   const Json json = parse_strictly(text, source);
+  if (json.is_object() && json.contains("given")) {
+    JsonFields fields(json, source);
+    ModelOptions of_whole = options;
+    of_whole.given = fields.string("given");
+    const std::string whole = fields.string("of");
+    fields.finish();
+    return load_saved_model(whole, source, of_whole);
+  }
   if (!json.is_object() || !json.contains("model_file")) {
     return parse_model(text, source, {}, options);
   }

@@ -61,6 +61,13 @@ std::string optional_fields(double constant, const Labels& labels) {
   return text + "]";
 }
 
+// Of the kinds of models whose files have none.
+void refuse_constant(double constant) {
+  if (constant == 0) return;
+  throw DataError(fmt::format(
+      "the model has the constant {}, for which files of this kind have no place", constant));
+}
+
 // A float where all numbers are floats, so that the file takes half the room.
 void add_numbers(ZipWriter& zip, const std::string& name, std::vector<std::uint64_t> shape,
                  std::span<const double> numbers) {
@@ -77,6 +84,7 @@ struct Writer {
   const fs::path& path;
 
   std::string operator()(const BernoulliModel& m) const {
+    refuse_constant(m.constant);
     return R"({"model": "bernoulli", "logits": )" + list(m.logits) + "}";
   }
   std::string operator()(const PoissonModel& m) const {
@@ -117,6 +125,7 @@ struct Writer {
         edges, optional_fields(m.constant, m.labels));
   }
   std::string operator()(const RbmModel& m) const {
+    refuse_constant(m.constant);
     const std::size_t visible = m.visible_bias.size(), hidden = m.hidden_bias.size();
     if (m.weights.size() > kMostInside) {
       const std::string file = beside([&](ZipWriter& zip) {

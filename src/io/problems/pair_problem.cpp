@@ -48,7 +48,9 @@ struct ToPairs {
     for (Coupling& c : p.pairs) c.weight = 0 - c.weight;
     return p;
   }
-  Found operator()(const BernoulliModel& m) const { return negative(false, m.logits, {}, 0, {}); }
+  Found operator()(const BernoulliModel& m) const {
+    return negative(false, m.logits, {}, m.constant, {});
+  }
   Found operator()(const IsingModel& m) const {
     return negative(true, m.fields, m.couplings, m.constant, m.labels);
   }

@@ -1,0 +1,71 @@
+#include "io/models/given_model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "io/given/given_text.hpp"
+#include "io/models/json_fields.hpp"
+#include "saltus/model/condition.hpp"
+#include "saltus/target/given.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void refuse_single_state(const WholeModel& whole) {
+  const GivenValues& values = whole.given;
+  const std::vector<Symbol> rest(values.free().size());
+  const double logp = logp_of(*whole.target, values.whole(rest).data());
+  if (logp == -INFINITY) throw DataError("the state that is given has probability 0");
+  throw NothingFree(
+      fmt::format("all coordinates of the model {} are given: there is nothing left to draw; "
+                  "log p of that state is {}",
+                  whole.target->name(), logp),
+      logp);
+}
+
+}  // namespace
+
+void refuse_device_with_given(const Model& model, const ModelOptions& options) {
+  const bool network = std::holds_alternative<ScriptModel>(model.value) ||
+                       std::holds_alternative<ResnetEnergy>(model.value);
+  if (options.device.device == Device::cpu || network) return;
+  throw UsageError("models with given values are computed on the processor: leave the device out");
+}
+
+void leave_free(Model& model, const std::string& given) {
+  GivenValues values = read_given(given, model.target->domain(), labels_of(model.value));
+  if (values.list().empty()) return;
+  const auto whole = std::make_shared<const WholeModel>(
+      WholeModel{std::move(model.target), std::move(values), model.text});
+  if (whole->given.fixes_all()) refuse_single_state(*whole);
+  // Folded into the model's numbers where that is possible.
+  if (const std::optional<AnyModel> folded = condition(model.value, whole->given)) {
+    model.target = make_target(*folded);
+  } else {
+    model.target = std::make_unique<Given>(whole->target, whole->given.list());
+  }
+  model.text = Json{{"given", whole->given.text()}, {"of", model.text}}.dump();
+  model.whole = whole;
+}
+
+std::optional<Independent> base_of_target(const Model& model) {
+  std::optional<Independent> base = model_base(model.value);
+  if (!base || !model.whole) return base;
+  std::vector<double> upper;
+  for (const std::int32_t i : model.whole->given.free()) {
+    upper.push_back(std::exp(base->log_probability(i, 1)));
+  }
+  return Independent::bernoulli(model.target->domain(), upper);
+}
+
+std::string given_in_text(const std::string& model_text) {
+  if (model_text.empty()) return "";
+  const Json json = parse_strictly(model_text, "the model");
+  const bool some = json.is_object() && json.contains("given") && json.contains("of");
+  return some ? json["given"].get<std::string>() : "";
+}
+
+}  // namespace saltus
