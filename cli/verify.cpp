@@ -65,7 +65,9 @@ void add_verify(CLI::App& program, int& status) {
   command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
   command->callback([o, &status] {
     const Settings settings = parse_settings(o->set);
-    status = verify({shared_target(load_model(o->model)), o->sampler, settings, nullptr}, o->json);
+    Model model = load_model(o->model);
+    if (model.whole && !o->json) show("Given {}.\n", given_text(model.whole->given));
+    status = verify({shared_target(std::move(model)), o->sampler, settings, nullptr}, o->json);
   });
 }
 

@@ -20,7 +20,8 @@ constexpr std::array<const char*, 3> kLetters = {
 // Hidden unit h is on where the picture is like letter h, and prefers its pixels then.
 std::string model_text() {
   constexpr double kWeight = 3, kMargin = 8;
-  std::string weights, hidden_bias;
+  std::string weights, hidden_bias, visible_bias = "0";
+  for (int i = 1; i < kSide * kSide; ++i) visible_bias += ",0";
   for (const std::string letter : kLetters) {
     int ink = 0;
     std::string row;
@@ -32,7 +33,7 @@ std::string model_text() {
     hidden_bias += (hidden_bias.empty() ? "" : ",") + std::to_string(-kWeight * (ink - kMargin));
   }
   return R"({"model": "rbm", "weights": [)" + weights + R"(], "hidden_bias": [)" + hidden_bias +
-         "]}";
+         R"(], "visible_bias": [)" + visible_bias + "]}";
 }
 
 void show(const std::string& pixels) {
