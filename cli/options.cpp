@@ -201,6 +201,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& o) {
             ->transform(whole_number(2, Domain::kMaxLevels)));
   group(command.add_option("--parts", o.parts, "Of partition: how many")
             ->transform(whole_number(2, Domain::kMaxLevels)));
+  group(command.add_flag("--hard", o.hard,
+                         "Of .cnf: every clause must hold, so that solutions alone are drawn"));
 }
 
 void add_model_options(CLI::App& command, ModelRequest& r) {

@@ -124,12 +124,13 @@ class Exactly(GivenTest):
         count = 0
         for case in cases["cases"] if isinstance(cases, dict) else cases:
             options = dict(case.get("options", {}))
-            given = options.pop("given", None)
+            given, evidence = options.pop("given", None), options.pop("evidence", None)
             readable = case["format"] in ("factors",) or f" {case['format']}," in formats or f", {case['format']} " in formats
-            if given is None or not readable or "constrain" in options:
+            if not (given or evidence) or not readable or "constrain" in options:
                 continue
             count += 1
-            arguments = [os.path.join(folder, case["file"]), "--given", ",".join(f"{i}={v}" for i, v in given.items())]
+            words = os.path.join(folder, evidence) if evidence else ",".join(f"{i}={v}" for i, v in given.items())
+            arguments = [os.path.join(folder, case["file"]), "--given", words]
             for option, value in options.items():
                 arguments += [f"--{option}"] if value is True else [f"--{option}", value]
             with self.subTest(case["why"]):
@@ -268,6 +269,13 @@ class Files(GivenTest):
             self.assertEqual(self.logz("spins.json", "--given", name), expected, name)
         self.write("named.json", {"e f": 1})
         self.assertEqual(self.logz("spins.json", "--given", "named.json"), self.logz("spins.json", "--given", "4=1"))
+        self.write("wet.json", {**LEVELS, "labels": ["sky", "door", "field"],
+                                "level_names": [["sun", "cloud", "rain"], ["no", "yes"], ["dry", "1", "2", "mud"]]})
+        for words in "sky=rain,field=mud", "0=2,field=3", "sky=2,2=mud":
+            self.assertEqual(self.logz("wet.json", "--given", words), self.logz("levels.json", "--given", "0=2,2=3"))
+        self.assertEqual(self.logz("wet.json", "--given", "field=2"), self.logz("levels.json", "--given", "2=2"))
+        self.assertIn("sky", self.refusal(USAGE, "logz", "wet.json", "--given", "skye=2"))
+        self.assertIn("'no' is not a level of coordinate 0", self.refusal(USAGE, "logz", "wet.json", "--given", "sky=no"))
         self.write("none.evid", "0")
         self.assertEqual(self.logz("spins.json", "--given", "none.evid"), self.logz("spins.json"))
 
@@ -287,7 +295,7 @@ class Files(GivenTest):
 class Refusals(GivenTest):
     def test_words(self):
         for words, why in [("5=0", "no coordinate 5: they count from 0 to 4"), ("-1=0", "no coordinate -1"),
-                           ("0=2", "coordinate 0 has the levels 0 to 1, not 2"), ("0=-2", "not -2"), ("0=x", "'x' is not the index"),
+                           ("0=2", "coordinate 0 has the levels 0 to 1, not 2"), ("0=-2", "not -2"), ("0=x", "'x' is not a level of coordinate 0"),
                            ("0=1,0=1", "coordinate 0 is given twice"), ("a=1,0=0", "given twice"), ("c=1", "'c' is not a coordinate"),
                            ("0=", "expected COORDINATE=LEVEL"), ("=1", "expected"), ("0=1,,1=0", "expected"), ("0=1,2", "expected"),
                            ("0=1.0", "'1.0'"), ("[0,1]=1", "expected COORDINATE")]:

@@ -31,43 +31,49 @@ struct Meaning {
   // A number counts coordinates; other words are labels that are texts.
   std::optional<int> coordinate(std::string_view word) const {
     if (const auto i = number_in<int>(word)) return i;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      const std::string& label = labels[i];
-      const bool text = label.size() > 2 && label.front() == '"';
-      if (text && (label == word || label == Json(word).dump())) return static_cast<int>(i);
-    }
-    return std::nullopt;
+    return coordinate_named(labels, word);
   }
 
-  std::optional<int> level(std::string_view word) const {
-    if (word.starts_with('+')) word.remove_prefix(1);
-    const auto level = number_in<int>(word);
+  // A number is the index of a level; other words are names of levels.
+  std::optional<int> level(int i, std::string_view word) const {
+    const bool plus = word.starts_with('+');
+    const auto level = number_in<int>(plus ? word.substr(1) : word);
+    if (!level) return level_named(labels, i, word);
     const bool spins = domain.first_value() < 0 && domain.two_level();
     return spins && level == -1 ? 0 : level;
   }
 
+  // `refuse` throws.
   GivenValue value(std::string_view coordinate_word, std::string_view level_word,
                    const std::function<void(const std::string&)>& refuse) const {
     const auto i = coordinate(coordinate_word);
     if (!i) {
       refuse(fmt::format("{} is not a coordinate of the model{}", in_quotes(coordinate_word),
-                         labels.empty() ? fmt::format(": they count from 0 to {}", domain.dim() - 1)
-                                        : did_you_mean(Json(coordinate_word).dump(), labels)));
-    }
-    const auto v = level(level_word);
-    if (!v) {
-      refuse(fmt::format("{} is not the index of a level of coordinate {}", in_quotes(level_word),
-                         *i));
-    }
-    if (*i >= 0 && *i < domain.dim() && (*v < 0 || *v >= domain.levels(*i))) {
-      refuse(fmt::format("coordinate {} has the levels 0 to {}, not {}", *i, domain.levels(*i) - 1,
-                         *v));
+                         meant(coordinate_word)));
     }
     if (*i < 0 || *i >= domain.dim()) {
       refuse(fmt::format("the model has no coordinate {}: they count from 0 to {}", *i,
                          domain.dim() - 1));
     }
+    const auto v = level(*i, level_word);
+    if (!v) {
+      refuse(fmt::format("{} is not a level of coordinate {}, whose levels are 0 to {}",
+                         in_quotes(level_word), *i, domain.levels(*i) - 1));
+    }
+    if (*v < 0 || *v >= domain.levels(*i)) {
+      refuse(fmt::format("coordinate {} has the levels 0 to {}, not {}", *i, domain.levels(*i) - 1,
+                         *v));
+    }
     return {*i, *v};
+  }
+
+  std::string meant(std::string_view word) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < labels.coordinates.size(); ++i) {
+      names.push_back(coordinate_name(labels, static_cast<int>(i)));
+    }
+    if (names.empty()) return fmt::format(": they count from 0 to {}", domain.dim() - 1);
+    return did_you_mean(word, names);
   }
 };
 
