@@ -354,6 +354,7 @@ int estimate_or_read(const LogzOptions& options) {
     return estimate(options);
   } catch (const NothingFree& nothing) {
     if (!leads()) return ok;
+    if (!options.answers.empty()) replace_file(options.answers, pr_answer(nothing.logp));
     if (options.json) {
       show_json({{"model", options.model.model},
                  {"log_z", nothing.logp},
