@@ -232,6 +232,7 @@ Json result_json(const CompareReport& report, std::size_t i) {
 Json compare_json(const CompareReport& report) {
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dim"] = report.target.domain().dim();
   j["chains"] = report.plan.chains;
   j["budget"] = report.plan.seconds;

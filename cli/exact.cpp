@@ -3,18 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus::cli {
 namespace {
 
-constexpr int kMostShown = 20;  // coordinates
+constexpr int kMostShown = 20;        // coordinates
+constexpr double kMostEntries = 2e7;  // of all states that a constraint allows
 
 struct ExactOptions {
   ModelRequest model;
@@ -57,7 +61,11 @@ void print(const EliminationAnswer& answer, const Target& target) {
   show("{}, {} coordinates\n\n", target.name(), domain.dim());
   show("log Z        {:.10g}\n", answer.log_z);
   show("best log p   {:.10g}\n", answer.best_logp);
-  show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  if (const Constraint* constraint = target.constraint()) {
+    show("constraint   {}\n\n", constraint->text());
+  } else {
+    show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  }
   const int shown = std::min(domain.dim(), kMostShown);
   show("{:>10}  {:>4}  probabilities of the levels\n", "coordinate", "best");
   std::size_t next = 0;
@@ -73,10 +81,37 @@ void print(const EliminationAnswer& answer, const Target& target) {
   }
 }
 
-void exact(const ExactOptions& options) {
+// The states that a constraint allows, gone through one by one.
+EliminationAnswer constrained_answer(const Target& target) {
+  const auto dim = static_cast<std::size_t>(target.domain().dim());
+  const Constraint& constraint = *target.constraint();
+  if (!constraint.count(static_cast<std::uint64_t>(kMostEntries / static_cast<double>(dim)))) {
+    throw UsageError(fmt::format(
+        "the constraint {} allows about 10^{:.1f} states, too many to go through; logz estimates",
+        constraint.text(), constraint.log_count() / std::numbers::ln10));
+  }
+  const ExactAnswer all = exact_answer(target);
+  EliminationAnswer answer{};
+  answer.log_z = all.log_z;
+  const double first = target.domain().first_value(), spacing = target.domain().spacing();
+  for (const double mean : all.means) {
+    const double upper = (mean - first) / spacing;
+    answer.probabilities.insert(answer.probabilities.end(), {1 - upper, upper});
+  }
+  answer.best_logp = -INFINITY;
+  std::vector<Symbol> x(dim);
+  constraint.first(x.data());
+  do {
+    const double logp = logp_of(target, x.data());
+    if (!(logp > answer.best_logp)) continue;
+    answer.best_logp = logp;
+    answer.best = x;
+  } while (constraint.next(x.data()));
+  return answer;
+}
+
+EliminationAnswer eliminated(const ExactOptions& options, const Target& target) {
   const EliminationLimits limits{bytes_of(options.memory)};
-  const Model model = load_model(options.model);
-  const Target& target = model.on_host ? *model.on_host : *model.target;
   const std::optional<FactorsModel> graph = factor_graph(target);
   if (!graph) {
     throw UsageError(
@@ -84,16 +119,26 @@ void exact(const ExactOptions& options) {
         " does not allow: it is not made of factors over few coordinates with finitely "
         "many levels");
   }
-  const EliminationAnswer answer = eliminate(*graph, limits);
+  return eliminate(*graph, limits);
+}
+
+void exact(const ExactOptions& options) {
+  bytes_of(options.memory);
+  const Model model = load_model(options.model);
+  const Target& target = model.on_host ? *model.on_host : *model.target;
+  const Constraint* constraint = model.target->constraint();
+  const EliminationAnswer answer =
+      constraint ? constrained_answer(*model.target) : eliminated(options, target);
   if (answer.best.empty()) throw DataError("every state of the model has probability 0");
-  if (!options.json) return print(answer, target);
-  show_json({{"model", target.name()},
-             {"dim", target.domain().dim()},
-             {"log_z", answer.log_z},
-             {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-             {"width", answer.width},
-             {"entries", answer.entries},
-             {"marginals", marginals_of(answer, target.domain())}});
+  if (!options.json) return print(answer, *model.target);
+  Json j = {{"model", target.name()}};
+  add_constraint(j, *model.target);
+  j["dim"] = target.domain().dim();
+  j["log_z"] = answer.log_z;
+  j["best"] = {{"state", answer.best}, {"logp", answer.best_logp}};
+  if (!constraint) j["width"] = answer.width, j["entries"] = answer.entries;
+  j["marginals"] = marginals_of(answer, target.domain());
+  show_json(j);
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ Json report_json(const LogzReport& report) {
   const auto& annealed = result.estimate;
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dimension"] = report.target.domain().dim();
   j["method"] = report.options.method;
   j["log_z"] = json_number(annealed ? annealed->forward.log_z : result.tempering->log_z);

@@ -165,7 +165,7 @@ void refuse_settled(const CLI::App& command, std::initializer_list<const char*> 
 }
 
 ModelOptions ModelRequest::options() const {
-  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem};
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem, constraint};
   if (!precision.empty()) chosen.device.precision = parse_precision(precision);
   return chosen;
 }
@@ -212,6 +212,10 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
             "single|tf32|half");
   command.add_flag("--no-scripts", r.no_scripts,
                    "Refuse models that run a TorchScript file: such a file is a program");
+  add_typed(command, "--constrain", r.constraint,
+            "Only states that keep it: sum=K, sum=LOW..HIGH, parity=even, parity=odd or "
+            "one-hot=0-3,4-7,... (upper levels count)",
+            "RULE");
   add_problem_options(command, r.problem);
 }
 
@@ -245,6 +249,7 @@ std::string model_words(const ModelRequest& r) {
   if (r.levels > 0) add("--levels", std::to_string(r.levels));
   if (r.device != "cpu") add("--device", r.device);
   if (!r.precision.empty()) add("--precision", r.precision);
+  if (!r.constraint.empty()) add("--constrain", r.constraint);
   return words;
 }
 

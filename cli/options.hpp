@@ -74,6 +74,7 @@ struct ModelRequest {
   std::string device = "cpu", precision;
   bool no_scripts = false;
   ProblemOptions problem;  // of files of other programs
+  std::string constraint;  // to which the states are restricted
 
   ModelOptions options() const;  // throws UsageError
 };

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "saltus/target/constraint.hpp"
+
 namespace saltus::cli {
 
 std::string shape_text(const std::vector<int>& shape) {
@@ -90,6 +92,10 @@ Json json_number(double v) {
 
 Json json_rhat(double v) {
   return std::isinf(v) ? Json("inf") : json_number(v);
+}
+
+void add_constraint(Json& json, const Target& target) {
+  if (const Constraint* constraint = target.constraint()) json["constraint"] = constraint->text();
 }
 
 Json labels_json(const std::vector<std::string>& labels) {

@@ -38,6 +38,8 @@ std::string fixed(double v, int digits);  // "-" for NaN
 Json json_number(double v);
 // The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
 Json json_rhat(double v);
+// The constraint of a target, where it has one, as the field `constraint`.
+void add_constraint(Json& json, const Target& target);
 // A list of labels, each a JSON text.
 Json labels_json(const std::vector<std::string>& labels);
 Json parameters_json(const std::vector<Parameter>& parameters);

@@ -155,6 +155,7 @@ void show_anneal_json(const AnnealReport& report) {
   const RestartQuantiles& q = r.quantiles;
   Json j;
   j["model"] = report.model;
+  add_constraint(j, *request.target);
   j["dimension"] = request.target->domain().dim();
   j["complete"] = r.complete;
   j["best"] = best_json(r.best);

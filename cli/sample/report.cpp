@@ -234,6 +234,7 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
+  add_constraint(j, *r.target);
   j["dim"] = r.target->domain().dim();
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);

@@ -336,7 +336,8 @@ class SampleOptions {
       same("MODEL", model.text, saved.model_text);
       same("MODEL", model.files, saved.model_files);
     }
-    if (!was_given(command_, "MODEL") && !(c.model.problem == ProblemOptions{})) {
+    if (!was_given(command_, "MODEL") &&
+        !(c.model.problem == ProblemOptions{} && c.model.constraint.empty())) {
       throw UsageError("how the model is read is settled by " + c.resume + "; leave it out");
     }
     for (const char* option :

@@ -19,6 +19,10 @@ std::vector<std::string> parameters_of(const std::string& sampler) {
   for (const SamplerEntry& entry : sampler_entries()) {
     if (entry.name == sampler) list = entry.parameters;
   }
+  for (const SamplerEntry& entry : constrained_sampler_entries()) {
+    if (entry.name == sampler)
+      list.insert(list.end(), entry.parameters.begin(), entry.parameters.end());
+  }
   return list;
 }
 

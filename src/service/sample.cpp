@@ -10,6 +10,7 @@
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
+#include "saltus/target/constraint.hpp"
 #include "saltus/version.hpp"
 #include "service/kept_choice.hpp"
 #include "service/parts.hpp"
@@ -102,7 +103,7 @@ Independent base_of(const TemperingRequest& tempering, const SampleRequest& requ
     throw UsageError("the model " + target.name() + " has no base of its own");
   }
   return request.model_base && tempering.base != "uniform" ? *request.model_base
-                                                           : Independent::uniform(domain);
+                                                           : Independent::uniform(target);
 }
 
 ObjectiveSummary summarise_objective(const Objective& objective, const SampleResult& r) {
@@ -151,7 +152,7 @@ SampleRequest::SampleRequest(std::shared_ptr<const Target> drawn_from) : SampleR
 SampleRequest::SampleRequest(Model model) : SampleRequest() {
   model_text = model.text;
   model_files = model.files;
-  model_base = saltus::model_base(model.value);
+  if (!model.target->constraint()) model_base = saltus::model_base(model.value);
   objective = model.objective;
   labels = labels_of(model.value);
   target = shared_target(std::move(model));
@@ -307,6 +308,9 @@ DrawsInfo SampleRun::draws_info() const {
   }
   info.attributes = request_.attributes;
   if (!request_.labels.empty()) info.attributes["labels"] = labels_text(request_.labels);
+  if (const Constraint* constraint = request_.target->constraint()) {
+    info.attributes["constraint"] = constraint->text();
+  }
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
   info.attributes["model_json"] = request_.model_text;

@@ -66,6 +66,7 @@ struct ModelOptions {
   DeviceChoice device;
   bool scripts = true;  // TorchScript files may be run. They are programs: they can read and write
   ProblemOptions problem = {};
+  std::string constraint = {};  // Constraint::parse: the target is restricted to it; empty: none
 };
 
 // What ProblemOptions::format can be.
@@ -73,7 +74,7 @@ std::vector<std::string> problem_format_names();
 
 // A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
-// the device needs a part (libtorch, CUDA) that is not there.
+// the device needs a part (libtorch, CUDA) that is not there, or has no room for the constraint.
 Model load_model(const std::string& file_or_name, const ModelOptions& options = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.

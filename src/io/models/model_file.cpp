@@ -23,6 +23,7 @@
 #include "io/problems/formats.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
+#include "saltus/target/constrained.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/torch/module.hpp"
 
@@ -416,10 +417,26 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
   return json.dump();
 }
 
+// The field that the text of a restricted model has beside its own.
+constexpr const char* kConstraintField = "constraint";
+
+// Restricts the target. What else narrows the states down comes before: the constraint is on the
+// coordinates that are left then (Constraint::given).
+void restrict_target(Model& model, const std::string& constraint) {
+  if (constraint.empty()) return;
+  const int dim = model.target->domain().dim();
+  Constraint parsed = Constraint::parse(constraint, dim);
+  Json json = Json::parse(model.text);
+  json[kConstraintField] = parsed.text();
+  model.text = json.dump();
+  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(parsed));
+}
+
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
 // is.
 Model complete(Model model, const std::string& source, const ModelOptions& options) {
   add_target(model, source, options);
+  restrict_target(model, options.constraint);
   for (auto& [path, sum] : model.files) sum = checksum_of_file(path);
   return model;
 }
@@ -505,7 +522,13 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options) {
 
 Model load_saved_model(const std::string& text, const std::string& source,
                        const ModelOptions& options) {
-  const Json json = parse_strictly(text, source);
+  Json json = parse_strictly(text, source);
+  ModelOptions restricted = options;
+  if (json.is_object() && json.contains(kConstraintField)) {
+    restricted.constraint = JsonFields(json, source).string(kConstraintField);
+    json.erase(kConstraintField);
+    return load_saved_model(json.dump(), source, restricted);
+  }
   if (!json.is_object() || !json.contains("model_file")) {
     return parse_model(text, source, {}, options);
   }
