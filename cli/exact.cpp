@@ -18,7 +18,8 @@ namespace saltus::cli {
 namespace {
 
 constexpr int kMostShown = 20;        // coordinates
-constexpr double kMostEntries = 2e7;  // of all states that a constraint allows
+constexpr double kMostEntries = 5e8;  // of all states that a constraint allows
+constexpr int kBlock = 1024;          // of them, evaluated together
 
 struct ExactOptions {
   ModelRequest model;
@@ -81,14 +82,38 @@ void print(const EliminationAnswer& answer, const Target& target) {
   }
 }
 
+// Goes through the states that a constraint allows for the one of largest log p.
+void find_best(const Target& target, EliminationAnswer& answer) {
+  const Constraint& constraint = *target.constraint();
+  const RowBuffer<Symbol> block(kBlock, constraint.dim());
+  std::vector<double> logp(kBlock);
+  std::vector<Symbol> x(static_cast<std::size_t>(constraint.dim()));
+  Scratch scratch;
+  answer.best_logp = -INFINITY;
+  constraint.first(x.data());
+  for (bool more = true; more;) {
+    Rows<Symbol> rows = block.view();
+    for (rows.rows = 0; more && rows.rows < kBlock; ++rows.rows) {
+      std::ranges::copy(x, rows[rows.rows]);
+      more = constraint.next(x.data());
+    }
+    target.evaluate_exact({0, 0, scratch}, rows, logp.data(), {});
+    const auto best = std::max_element(logp.begin(), logp.begin() + rows.rows);
+    if (!(*best > answer.best_logp)) continue;
+    answer.best_logp = *best;
+    const auto state = rows.row(static_cast<int>(best - logp.begin()));
+    answer.best.assign(state.begin(), state.end());
+  }
+}
+
 // The states that a constraint allows, gone through one by one.
 EliminationAnswer constrained_answer(const Target& target) {
-  const auto dim = static_cast<std::size_t>(target.domain().dim());
   const Constraint& constraint = *target.constraint();
-  if (!constraint.count(static_cast<std::uint64_t>(kMostEntries / static_cast<double>(dim)))) {
-    throw UsageError(fmt::format(
-        "the constraint {} allows about 10^{:.1f} states, too many to go through; logz estimates",
-        constraint.text(), constraint.log_count() / std::numbers::ln10));
+  if (!constraint.count(static_cast<std::uint64_t>(kMostEntries / constraint.dim()))) {
+    throw UsageError(
+        fmt::format("the constraint {} allows about 10^{:.1f} states, too many to go "
+                    "through: saltus logz estimates log Z",
+                    constraint.text(), constraint.log_count() / std::numbers::ln10));
   }
   const ExactAnswer all = exact_answer(target);
   EliminationAnswer answer{};
@@ -98,15 +123,7 @@ EliminationAnswer constrained_answer(const Target& target) {
     const double upper = (mean - first) / spacing;
     answer.probabilities.insert(answer.probabilities.end(), {1 - upper, upper});
   }
-  answer.best_logp = -INFINITY;
-  std::vector<Symbol> x(dim);
-  constraint.first(x.data());
-  do {
-    const double logp = logp_of(target, x.data());
-    if (!(logp > answer.best_logp)) continue;
-    answer.best_logp = logp;
-    answer.best = x;
-  } while (constraint.next(x.data()));
+  find_best(target, answer);
   return answer;
 }
 

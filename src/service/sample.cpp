@@ -313,7 +313,8 @@ DrawsInfo SampleRun::draws_info() const {
   }
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
-  info.attributes["model_json"] = request_.model_text;
+  info.attributes["model_json"] =
+      request_.target->constraint() ? without_constraint(request_.model_text) : request_.model_text;
   return info;
 }
 

@@ -6,20 +6,26 @@
 
 namespace saltus {
 
+namespace {
+
 constexpr std::uint64_t kMostTries = 10000;
+
+}  // namespace
+
+void require_two_levels(const Target& model, const std::string& constraint) {
+  if (model.domain().two_level()) return;
+  throw UsageError("the constraint " + constraint +
+                   " is for coordinates with two levels, but those of the model " + model.name() +
+                   " are others");
+}
 
 Constrained::Constrained(std::shared_ptr<const Target> model, Constraint constraint)
     : model_(std::move(model)), constraint_(std::move(constraint)) {
-  if (!domain().two_level()) {
-    throw UsageError("the constraint " + constraint_.text() +
-                     " is for coordinates with two levels, but those of the model " + name() +
-                     " are others");
-  }
-  if (domain().dim() != constraint_.dim()) {
-    throw UsageError("the constraint " + constraint_.text() + " is on " +
-                     std::to_string(constraint_.dim()) + " coordinates, but the model " + name() +
-                     " has " + std::to_string(domain().dim()));
-  }
+  require_two_levels(*model_, constraint_.text());
+  if (domain().dim() == constraint_.dim()) return;
+  throw UsageError("the constraint " + constraint_.text() + " is on " +
+                   std::to_string(constraint_.dim()) + " coordinates, but the model " + name() +
+                   " has " + std::to_string(domain().dim()));
 }
 
 bool Constrained::make_allowed(const Stream& stream, Symbol* x) const {

@@ -178,7 +178,8 @@ TEST(ConstrainedKernels, HaveTheKnownRows) {
 }
 
 TEST(ConstrainedKernels, TableHoldsTheAllowedStatesAlone) {
-  const StateTable table(*hidden_pair_under("sum=2"));
+  const auto target = hidden_pair_under("sum=2");
+  const StateTable table(*target);
   EXPECT_NEAR(table.log_z(), 4.1996831221541715, 1e-12);
   EXPECT_NEAR(table.probability()[5], 0.174352590402, 1e-10);  // 01100
   for (std::size_t s = 0; s < table.size(); ++s) EXPECT_EQ(table.index(table.state(s)), s);
@@ -342,7 +343,7 @@ TEST(ConstrainedKernels, DrawIndependentBitsGivenTheirSum) {
     plan.chains = 16;
     plan.warmup = 500;
     plan.draws = name == "locally_balanced" ? 1000 : 4000;
-    Run run(*target, make_sampler(name, *target, {}), plan);
+    saltus::Run run(*target, make_sampler(name, *target, {}), plan);
     BatchMeans means(target->domain(), plan.chains, {0, 10, 20, 30, 39});
     run.add(means);
     run.start();
@@ -380,7 +381,7 @@ TEST(ConstrainedKernels, RefuseWhatTheyCannotServe) {
   EXPECT_THROW(Tempered(*target, Independent::uniform(target->domain())), UsageError);
   RunPlan plan;
   plan.chains = 1;
-  Run run(*target, make_sampler("dmala", *target, {}), plan);
+  saltus::Run run(*target, make_sampler("dmala", *target, {}), plan);
   const RowBuffer<Symbol> three(1, 5);
   std::fill_n(three.view()[0], 3, Symbol{1});
   EXPECT_THROW(run.start(three.view()), DataError);

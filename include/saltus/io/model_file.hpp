@@ -90,6 +90,9 @@ Model load_saved_model(const std::string& text, const std::string& source,
 // script is run.
 Model read_model(const std::string& file_or_name, const ProblemOptions& options = {});
 
+// Model::text without the constraint that it may hold beside the model.
+std::string without_constraint(const std::string& model_text);
+
 // Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz
 // beside it. Each file is the old one or the new one, never half of one. Throws FileError.
 void write_model(const std::filesystem::path& path, const AnyModel& model);

@@ -56,6 +56,9 @@ class Constrained final : public Target, public ForbiddenStates {
   Constraint constraint_;
 };
 
+// Throws UsageError, naming the constraint, unless all coordinates of the model have two levels.
+void require_two_levels(const Target& model, const std::string& constraint);
+
 // The number of states that a target allows, as far as it has a constraint, or nothing when it
 // exceeds the limit.
 std::optional<std::uint64_t> count_states(const Target& target, std::uint64_t limit);

@@ -420,16 +420,16 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
 // The field that the text of a restricted model has beside its own.
 constexpr const char* kConstraintField = "constraint";
 
-// Restricts the target. What else narrows the states down comes before: the constraint is on the
-// coordinates that are left then (Constraint::given).
+// Restricts the target to the states that keep a constraint on all coordinates. Where some are
+// given before, Constraint::given says what is left of it for the others.
 void restrict_target(Model& model, const std::string& constraint) {
   if (constraint.empty()) return;
-  const int dim = model.target->domain().dim();
-  Constraint parsed = Constraint::parse(constraint, dim);
+  require_two_levels(*model.target, constraint);
+  Constraint rule = Constraint::parse(constraint, model.target->domain().dim());
   Json json = Json::parse(model.text);
-  json[kConstraintField] = parsed.text();
+  json[kConstraintField] = rule.text();
   model.text = json.dump();
-  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(parsed));
+  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(rule));
 }
 
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
@@ -518,6 +518,13 @@ Model parse_model(const std::string& text, const std::string& source, const fs::
 
 Model load_model(const std::string& file_or_name, const ModelOptions& options) {
   return complete(read_model(file_or_name, options.problem), file_or_name, options);
+}
+
+std::string without_constraint(const std::string& model_text) {
+  if (model_text.empty()) return model_text;
+  Json json = Json::parse(model_text);
+  if (json.is_object()) json.erase(kConstraintField);
+  return json.dump();
 }
 
 Model load_saved_model(const std::string& text, const std::string& source,

@@ -1,5 +1,7 @@
 #include "sampler/constrained/exact_swaps.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +14,19 @@
 
 namespace saltus {
 
+// The weights of more would take more than 80 MB for each thread.
+constexpr double kMostPairs = 1e7;
+
 std::vector<Parameter> ExactSwaps::parameters() const {
   return {{"balancing", balancing_name(balancing_)}};
 }
 
 std::string ExactSwaps::missing(const Target& target) const {
-  if (!target.constraint() || !target.constraint()->fixed_sum()) return "a constraint sum=K";
+  const Constraint* c = target.constraint();
+  if (!c || !c->fixed_sum()) return "a constraint sum=K";
+  if (static_cast<double>(c->low()) * (c->dim() - c->low()) > kMostPairs) {
+    return fmt::format("at most {:.0f} pairs of a one and a zero", kMostPairs);
+  }
   return Sampler::missing(target);
 }
 

@@ -12,6 +12,8 @@
 namespace saltus {
 namespace {
 
+constexpr double kMostDifferences = 1e6;  // of a step, unless updates are given
+
 // exp(v - max), and their sum.
 double weigh(std::span<double> v) {
   const double top = *std::ranges::max_element(v);
@@ -39,7 +41,10 @@ void copy(Rows<const double> from, Rows<double> to) {
 RemoveAdd::RemoveAdd(Constraint constraint, int updates)
     : constraint_(std::move(constraint)), updates_(updates) {
   if (updates_ < 0) throw UsageError("updates must be at least 1");
-  if (updates_ == 0) updates_ = std::max(1, units());
+  if (updates_ == 0) {
+    const int affordable = static_cast<int>(kMostDifferences / constraint_.dim());
+    updates_ = std::max(1, std::min(units(), affordable));
+  }
 }
 
 int RemoveAdd::units() const {
@@ -166,7 +171,9 @@ SamplerEntry constrained_gibbs_entry() {
           [](const Target& target, const Settings& settings) -> std::unique_ptr<Sampler> {
             const auto updates = integer_setting(settings, "updates");
             if (updates && *updates < 1) throw UsageError("updates must be at least 1");
-            return std::make_unique<RemoveAdd>(*target.constraint(), updates.value_or(0));
+            // Without local moves every place for a one is an evaluation.
+            const int usual = target.local_moves() ? 0 : 1;
+            return std::make_unique<RemoveAdd>(*target.constraint(), updates.value_or(usual));
           }};
 }
 

@@ -12,7 +12,7 @@ namespace saltus {
 
 class RemoveAdd final : public Sampler, public Enumerable {
  public:
-  // `updates` in each step; 0: as many as there are ones.
+  // `updates` in each step; 0: as many as there are ones, or fewer where a step would be long.
   RemoveAdd(Constraint constraint, int updates);
 
   std::string name() const override { return "gibbs"; }

@@ -12,6 +12,7 @@ namespace saltus {
 namespace {
 
 constexpr double kTiny = 0x1p-900;  // of a sum of weights: the next largest becomes 1
+constexpr int kMostTuned = 64;      // mean swaps: a step costs as many passes over the coordinates
 constexpr double kMostPaths = 1e8;  // of all states of a table
 
 // Sites of one side, which leave it one after the other.
@@ -210,7 +211,7 @@ void SwapPath::transition_matrix(const StateTable& table, const When&, Rows<doub
 
 // On the scale of Gwg::tuning.
 std::vector<Tuning> SwapPath::tuning() const {
-  const double high = 2 * std::log(std::max(1, limit()));
+  const double high = 2 * std::log(std::clamp(limit(), 1, kMostTuned));
   return {{std::min(2 * std::log(*options_.swaps), high), 0, high, 0.574, "swaps"}};
 }
 
