@@ -84,10 +84,6 @@ void add_lists(CLI::App& program, int&) {
         for (const SamplerEntry& s : sampler_entries()) {
           show("{:<17} {} [{}]\n", s.name, s.summary, fmt::join(s.parameters, ", "));
         }
-        show("\nUnder a constraint (--constrain):\n");
-        for (const SamplerEntry& s : constrained_sampler_entries()) {
-          show("{:<17} {} [{}]\n", s.name, s.summary, fmt::join(s.parameters, ", "));
-        }
       });
 }
 
