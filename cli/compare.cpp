@@ -233,6 +233,7 @@ Json result_json(const CompareReport& report, std::size_t i) {
 Json compare_json(const CompareReport& report) {
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dim"] = report.target.domain().dim();
   if (report.whole) j["given"] = given_json(report.whole->given);
   j["chains"] = report.plan.chains;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -13,12 +14,16 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/factors/uai_answers.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus::cli {
 namespace {
 
-constexpr int kMostShown = 20;  // coordinates
+constexpr int kMostShown = 20;        // coordinates
+constexpr double kMostEntries = 5e8;  // of all states that a constraint allows
+constexpr int kBlock = 1024;          // of them, evaluated together
 
 struct ExactOptions {
   ModelRequest model;
@@ -98,7 +103,11 @@ void print(const EliminationAnswer& answer, const Target& target, const WholeMod
   show("\n");
   show("log Z        {:.10g}\n", answer.log_z);
   show("best log p   {:.10g}\n", answer.best_logp);
-  show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  if (const Constraint* constraint = target.constraint()) {
+    show("constraint   {}\n\n", constraint->text());
+  } else {
+    show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  }
   const int shown = std::min(domain.dim(), kMostShown);
   show("{:>10}  {:>4}  probabilities of the levels\n", "coordinate", "best");
   print_level_names(labels);
@@ -117,15 +126,53 @@ void print(const EliminationAnswer& answer, const Target& target, const WholeMod
   }
 }
 
-void exact(const ExactOptions& options) {
+// Goes through the states that a constraint allows for the one of largest log p.
+void find_best(const Target& target, EliminationAnswer& answer) {
+  const Constraint& constraint = *target.constraint();
+  const RowBuffer<Symbol> block(kBlock, constraint.dim());
+  std::vector<double> logp(kBlock);
+  std::vector<Symbol> x(static_cast<std::size_t>(constraint.dim()));
+  Scratch scratch;
+  answer.best_logp = -INFINITY;
+  constraint.first(x.data());
+  for (bool more = true; more;) {
+    Rows<Symbol> rows = block.view();
+    for (rows.rows = 0; more && rows.rows < kBlock; ++rows.rows) {
+      std::ranges::copy(x, rows[rows.rows]);
+      more = constraint.next(x.data());
+    }
+    target.evaluate_exact({0, 0, scratch}, rows, logp.data(), {});
+    const auto best = std::max_element(logp.begin(), logp.begin() + rows.rows);
+    if (!(*best > answer.best_logp)) continue;
+    answer.best_logp = *best;
+    const auto state = rows.row(static_cast<int>(best - logp.begin()));
+    answer.best.assign(state.begin(), state.end());
+  }
+}
+
+// The states that a constraint allows, gone through one by one.
+EliminationAnswer constrained_answer(const Target& target) {
+  const Constraint& constraint = *target.constraint();
+  if (!constraint.count(static_cast<std::uint64_t>(kMostEntries / constraint.dim()))) {
+    throw UsageError(
+        fmt::format("the constraint {} allows about 10^{:.1f} states, too many to go "
+                    "through: saltus logz estimates log Z",
+                    constraint.text(), constraint.log_count() / std::numbers::ln10));
+  }
+  const ExactAnswer all = exact_answer(target);
+  EliminationAnswer answer{};
+  answer.log_z = all.log_z;
+  const double first = target.domain().first_value(), spacing = target.domain().spacing();
+  for (const double mean : all.means) {
+    const double upper = (mean - first) / spacing;
+    answer.probabilities.insert(answer.probabilities.end(), {1 - upper, upper});
+  }
+  find_best(target, answer);
+  return answer;
+}
+
+EliminationAnswer eliminated(const ExactOptions& options, const Target& target) {
   const EliminationLimits limits{bytes_of(options.memory)};
-  FileRoles roles;
-  roles.reads("MODEL", options.model.model);
-  roles.writes("--answers", options.answers);
-  const std::optional<UaiTask> task =
-      options.answers.empty() ? std::nullopt : std::optional(uai_task(options.answers));
-  const Model model = load_model(options.model);
-  const Target& target = model.on_host ? *model.on_host : *model.target;
   const std::optional<FactorsModel> graph = factor_graph(target);
   if (!graph) {
     throw UsageError(
@@ -133,23 +180,38 @@ void exact(const ExactOptions& options) {
         " does not allow: it is not made of factors over few coordinates with finitely "
         "many levels");
   }
-  const EliminationAnswer found = eliminate(*graph, limits);
+  return eliminate(*graph, limits);
+}
+
+void exact(const ExactOptions& options) {
+  bytes_of(options.memory);
+  FileRoles roles;
+  roles.reads("MODEL", options.model.model);
+  roles.reads("--given", options.model.given);
+  roles.writes("--answers", options.answers);
+  const std::optional<UaiTask> task =
+      options.answers.empty() ? std::nullopt : std::optional(uai_task(options.answers));
+  const Model model = load_model(options.model);
+  const Constraint* constraint = model.target->constraint();
+  const EliminationAnswer found =
+      constraint ? constrained_answer(*model.target)
+                 : eliminated(options, model.on_host ? *model.on_host : *model.target);
   if (found.best.empty()) throw DataError("every state of the model has probability 0");
   const EliminationAnswer answer = model.whole ? with_given(found, model.whole->given) : found;
-  const Target& whole = model.whole ? *model.whole->target : target;
+  const Target& whole = model.whole ? *model.whole->target : *model.target;
   if (task) replace_file(options.answers, answers_of(*task, answer, whole.domain()));
   const Labels& labels = labels_of(model.value);
   if (!options.json) return print(answer, whole, model.whole.get(), labels);
-  Json json = {{"model", whole.name()},
-               {"dim", whole.domain().dim()},
-               {"log_z", answer.log_z},
-               {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-               {"width", answer.width},
-               {"entries", answer.entries},
-               {"marginals", marginals_of(answer, whole.domain())}};
-  if (model.whole) json["given"] = given_json(model.whole->given);
-  add_labels(json, labels);
-  show_json(json);
+  Json j = {{"model", whole.name()}};
+  add_constraint(j, whole);
+  j["dim"] = whole.domain().dim();
+  j["log_z"] = answer.log_z;
+  j["best"] = {{"state", answer.best}, {"logp", answer.best_logp}};
+  if (!constraint) j["width"] = answer.width, j["entries"] = answer.entries;
+  j["marginals"] = marginals_of(answer, whole.domain());
+  if (model.whole) j["given"] = given_json(model.whole->given);
+  add_labels(j, labels);
+  show_json(j);
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ Json report_json(const LogzReport& report) {
   const auto& annealed = result.estimate;
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dimension"] = report.target.domain().dim();
   if (report.options.whole) j["given"] = given_json(report.options.whole->given);
   j["method"] = report.options.method;

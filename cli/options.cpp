@@ -170,7 +170,7 @@ void refuse_settled(const CLI::App& command, std::initializer_list<const char*> 
 }
 
 ModelOptions ModelRequest::options() const {
-  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem, given};
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem, given, constraint};
   if (!precision.empty()) chosen.device.precision = parse_precision(precision);
   return chosen;
 }
@@ -223,6 +223,10 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
             "Values that are known: COORDINATE=LEVEL,... or a file (.evid, .npy, .json, .png, "
             "text); the others are drawn given these",
             "LIST|FILE");
+  add_typed(command, "--constrain", r.constraint,
+            "Only states that keep it: sum=K, sum=LOW..HIGH, parity=even, parity=odd or "
+            "one-hot=0-3,4-7,... (upper levels count)",
+            "RULE");
   add_problem_options(command, r.problem);
 }
 
@@ -257,6 +261,7 @@ std::string model_words(const ModelRequest& r) {
   if (r.device != "cpu") add("--device", r.device);
   if (!r.precision.empty()) add("--precision", r.precision);
   if (!r.given.empty()) add("--given", r.given);
+  if (!r.constraint.empty()) add("--constrain", r.constraint);
   return words;
 }
 

@@ -77,6 +77,7 @@ struct ModelRequest {
   bool no_scripts = false;
   ProblemOptions problem;  // of files of other programs
   std::string given;       // values of some coordinates, or a file of such
+  std::string constraint;  // to which the states are restricted
 
   ModelOptions options() const;  // throws UsageError
 };

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/printable.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -116,6 +117,10 @@ Json json_number(double v) {
 
 Json json_rhat(double v) {
   return std::isinf(v) ? Json("inf") : json_number(v);
+}
+
+void add_constraint(Json& json, const Target& target) {
+  if (const Constraint* constraint = target.constraint()) json["constraint"] = constraint->text();
 }
 
 void add_labels(Json& summary, const Labels& labels) {

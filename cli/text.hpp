@@ -47,6 +47,8 @@ std::string fixed(double v, int digits);  // "-" for NaN
 Json json_number(double v);
 // The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
 Json json_rhat(double v);
+// The constraint of a target, where it has one, as the field `constraint`.
+void add_constraint(Json& json, const Target& target);
 // Fields labels and level_names, where there are names.
 void add_labels(Json& summary, const Labels& labels);
 // {"3": 1, ...}, and "given 2 of 5 coordinates: 3=1,7=0".

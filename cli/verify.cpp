@@ -34,12 +34,14 @@ int verify(const VerifyRequest& request, bool json) {
     return true;
   });
   if (json) {
-    show_json({{"model", request.target->name()},
-               {"sampler", result.sampler},
-               {"parameters", parameters_json(result.parameters)},
-               {"ok", result.good()},
-               {"kernel_checked", result.kernel_checked()},
-               {"checks", list}});
+    Json j = {{"model", request.target->name()}};
+    add_constraint(j, *request.target);
+    j.update({{"sampler", result.sampler},
+              {"parameters", parameters_json(result.parameters)},
+              {"ok", result.good()},
+              {"kernel_checked", result.kernel_checked()},
+              {"checks", list}});
+    show_json(j);
   } else {
     show("\n{}\n", conclusion(result));
   }

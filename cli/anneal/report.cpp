@@ -156,6 +156,7 @@ void show_anneal_json(const AnnealReport& report) {
   const RestartQuantiles& q = r.quantiles;
   Json j;
   j["model"] = report.model.name();
+  add_constraint(j, report.model);
   j["dimension"] = report.model.domain().dim();
   if (request.whole) j["given"] = given_json(request.whole->given);
   j["complete"] = r.complete;

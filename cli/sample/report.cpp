@@ -244,6 +244,7 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
+  add_constraint(j, *r.target);
   j["dim"] = r.target->domain().dim();
   if (r.whole) j["given"] = given_json(r.whole->given);
   j["sampler"] = r.sampler;

@@ -328,7 +328,8 @@ class SampleOptions {
     if (!was_given(command_, "MODEL") && !c.model.given.empty()) {
       throw UsageError("the given values are settled by " + c.resume + "; leave --given out");
     }
-    if (!was_given(command_, "MODEL") && !(c.model.problem == ProblemOptions{})) {
+    if (!was_given(command_, "MODEL") &&
+        !(c.model.problem == ProblemOptions{} && c.model.constraint.empty())) {
       throw UsageError("how the model is read is settled by " + c.resume + "; leave it out");
     }
     for (const char* option :

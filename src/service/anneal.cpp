@@ -26,7 +26,7 @@ class AnnealService {
     result_.sampler = request.sampler == "auto" ? recommended_search_sampler(*request.target)
                                                 : SamplerChoice{request.sampler, request.settings};
     // Made for the path that the chains take: its abilities are those that count.
-    const Tempered path(*request.target, Independent::uniform(request.target->domain()));
+    const Tempered path(*request.target, Independent::uniform(*request.target));
     sampler_ = make_sampler(result_.sampler.name, path, result_.sampler.settings);
   }
 
@@ -262,6 +262,7 @@ void add_given(const GivenValues& given, AnnealResult& result) {
 }  // namespace
 
 SamplerChoice recommended_search_sampler(const Target& target) {
+  if (target.constraint()) return {"dmala", {}};
   constexpr int kFew = 16;  // neighbours that are never too many
   const LocalMoves* moves = target.local_moves();
   const bool sparse = moves && moves->max_neighbours() <= std::max(kFew, target.domain().dim() / 4);

@@ -31,7 +31,7 @@ Independent base_of(const LogzRequest& request) {
         "log Z is estimated from finitely many levels, but the integers of the model " +
         request.target->name() + " are unbounded");
   }
-  return request.base ? *request.base : Independent::uniform(domain);
+  return request.base ? *request.base : Independent::uniform(*request.target);
 }
 
 // All that determines the weights, so that a checkpoint is not taken for another estimate. Of the

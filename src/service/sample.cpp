@@ -10,6 +10,7 @@
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
+#include "saltus/target/constraint.hpp"
 #include "saltus/version.hpp"
 #include "service/kept_choice.hpp"
 #include "service/parts.hpp"
@@ -69,7 +70,7 @@ Independent base_of(const TemperingRequest& tempering, const SampleRequest& requ
     throw UsageError("the model " + target.name() + " has no base of its own");
   }
   return request.model_base && tempering.base != "uniform" ? *request.model_base
-                                                           : Independent::uniform(domain);
+                                                           : Independent::uniform(target);
 }
 
 ObjectiveSummary summarise_objective(const Objective& objective, const SampleResult& r) {
@@ -278,9 +279,14 @@ DrawsInfo SampleRun::draws_info() const {
   const Labels& labels = request_.labels;
   if (!labels.coordinates.empty()) info.attributes["labels"] = coordinates_json(labels);
   if (!labels.levels.empty()) info.attributes["level_names"] = levels_json(labels);
+  if (const Constraint* constraint = target.constraint()) {
+    info.attributes["constraint"] = constraint->text();
+  }
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
-  info.attributes["model_json"] = request_.whole ? request_.whole->text : request_.model_text;
+  info.attributes["model_json"] = request_.whole        ? request_.whole->text
+                                  : target.constraint() ? without_constraint(request_.model_text)
+                                                        : request_.model_text;
   if (request_.whole) info.attributes["given"] = request_.whole->given.text();
   return info;
 }

@@ -130,7 +130,7 @@ class Exactly(GivenTest):
             options = dict(case.get("options", {}))
             given, evidence = options.pop("given", None), options.pop("evidence", None)
             readable = case["format"] in ("factors",) or f" {case['format']}," in formats or f", {case['format']} " in formats
-            if not (given or evidence) or not readable or "constrain" in options:
+            if not (given or evidence) or not readable:
                 continue
             count += 1
             words = os.path.join(folder, evidence) if evidence else ",".join(f"{i}={v}" for i, v in given.items())
@@ -259,6 +259,27 @@ class Drawing(GivenTest):
         self.saltus(*z, "--resume", "z")
         other = self.saltus("logz", "spins.json", "--given", "0=0", "--betas", 2000, "--chains", 50, "--resume", "z")
         self.assertNotEqual(other.status, 0, other)
+
+
+class Constrained(GivenTest):
+    def test_what_is_left_of_a_constraint(self):
+        arguments = ["spins.json", "--given", "0=1,3=0", "--constrain", "sum=3"]
+        states = [x for x in itertools.product(range(2), repeat=5) if sum(x) == 3 and (x[0], x[3]) == (1, 0)]
+        z = math.fsum(math.exp(logp_of_spins(x)) for x in states)
+        answer = self.exact(*arguments)
+        self.assertAlmostEqual(answer["log_z"], math.log(z), delta=1e-12)
+        self.assertEqual((answer["constraint"], answer["best"]["state"]), ("sum=3", list(max(states, key=logp_of_spins))))
+        s = self.summary(*arguments, "--chains", 2, "--warmup", 100, "--draws", 500, "--out", "d.npz", "--checkpoint", "c")
+        self.assertEqual((s["constraint"], s["given"], sum(s["mean"])), ("sum=3", {"0": 1, "3": 0}, 1))
+        x = list(read_npz(self.path("d.npz"))["x"].items())
+        self.assertEqual({sum(x[k:k + 5]) for k in range(0, len(x), 5)}, {3})
+        again = self.summary("--resume", "c", "--draws", 700)
+        self.assertEqual((again["constraint"], again["given"], sum(again["mean"])), ("sum=3", {"0": 1, "3": 0}, 1))
+        self.assertTrue(strict_json(self.good("verify", *arguments, "--json").out)["ok"])
+        self.assertIn("sum=1", self.refusal(USAGE, "sample", "spins.json", "--given", "0=1,3=1", "--constrain", "sum=1"))
+        every = ",".join(f"{i}={v}" for i, v in enumerate([1, 1, 0, 0, 0]))
+        self.good("logz", "spins.json", "--given", every, "--constrain", "sum=2")
+        self.assertIn("sum=3", self.refusal(DATA, "logz", "spins.json", "--given", every, "--constrain", "sum=3"))
 
 
 class Files(GivenTest):

@@ -73,7 +73,7 @@ struct NothingFree : UsageError {
   double logp;
 };
 
-// model_base of the model's value, for the coordinates of its target.
+// model_base of the model's value, for the coordinates of its target; nothing under a constraint.
 std::optional<Independent> base_of_target(const Model& model);
 // The list of given values that a Model::text has, as GivenValues::text; empty: none.
 std::string given_in_text(const std::string& model_text);
@@ -93,6 +93,7 @@ struct ModelOptions {
   // The target is then the law of the other coordinates, given these. Where all are given,
   // load_model throws NothingFree.
   std::string given = {};
+  std::string constraint = {};  // Constraint::parse: the target is restricted to it; empty: none
 };
 
 // What ProblemOptions::format can be.
@@ -100,7 +101,7 @@ std::vector<std::string> problem_format_names();
 
 // A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
-// the device needs a part (libtorch, CUDA) that is not there.
+// the device needs a part (libtorch, CUDA) that is not there, or has no room for the constraint.
 Model load_model(const std::string& file_or_name, const ModelOptions& options = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
@@ -115,6 +116,9 @@ Model load_saved_model(const std::string& text, const std::string& source,
 // As load_model, without a target and without checksums: no part that computes is loaded, and no
 // script is run.
 Model read_model(const std::string& file_or_name, const ProblemOptions& options = {});
+
+// Model::text without the constraint that it may hold beside the model.
+std::string without_constraint(const std::string& model_text);
 
 // Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz
 // beside it. Each file is the old one or the new one, never half of one. Throws FileError.

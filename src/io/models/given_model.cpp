@@ -7,6 +7,7 @@
 #include "io/given/given_text.hpp"
 #include "io/models/json_fields.hpp"
 #include "saltus/model/condition.hpp"
+#include "saltus/target/constrained.hpp"
 #include "saltus/target/given.hpp"
 
 namespace saltus {
@@ -14,10 +15,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-[[noreturn]] void refuse_single_state(const WholeModel& whole) {
+[[noreturn]] void refuse_single_state(const WholeModel& whole, const std::string& constraint) {
   const GivenValues& values = whole.given;
-  const std::vector<Symbol> rest(values.free().size());
-  const double logp = logp_of(*whole.target, values.whole(rest).data());
+  const std::vector<Symbol> state = values.whole(std::vector<Symbol>(values.free().size()));
+  const double logp = logp_of(*whole.target, state.data());
+  if (!constraint.empty() &&
+      !Constraint::parse(constraint, values.domain().dim()).allows(state.data())) {
+    throw DataError("the state that is given breaks the constraint " + constraint);
+  }
   if (logp == -INFINITY) throw DataError("the state that is given has probability 0");
   throw NothingFree(
       fmt::format("all coordinates of the model {} are given: there is nothing left to draw; "
@@ -35,12 +40,12 @@ void refuse_device_with_given(const Model& model, const ModelOptions& options) {
   throw UsageError("models with given values are computed on the processor: leave the device out");
 }
 
-void leave_free(Model& model, const std::string& given) {
+void leave_free(Model& model, const std::string& given, const std::string& constraint) {
   GivenValues values = read_given(given, model.target->domain(), labels_of(model.value));
   if (values.list().empty()) return;
   const auto whole = std::make_shared<const WholeModel>(
       WholeModel{std::move(model.target), std::move(values), model.text});
-  if (whole->given.fixes_all()) refuse_single_state(*whole);
+  if (whole->given.fixes_all()) refuse_single_state(*whole, constraint);
   // Folded into the model's numbers where that is possible.
   if (const std::optional<AnyModel> folded = condition(model.value, whole->given)) {
     model.target = make_target(*folded);
@@ -51,7 +56,17 @@ void leave_free(Model& model, const std::string& given) {
   model.whole = whole;
 }
 
+void restrict_free(Model& model, const Constraint& rule) {
+  const WholeModel& whole = *model.whole;
+  std::vector<int> levels(static_cast<std::size_t>(whole.given.domain().dim()), -1);
+  for (const auto& [i, level] : whole.given.list()) levels[static_cast<std::size_t>(i)] = level;
+  model.target = std::make_unique<Constrained>(std::move(model.target), rule.given(levels));
+  model.whole = std::make_shared<const WholeModel>(
+      WholeModel{std::make_shared<const Constrained>(whole.target, rule), whole.given, whole.text});
+}
+
 std::optional<Independent> base_of_target(const Model& model) {
+  if (model.target->constraint()) return std::nullopt;  // chains begin among the states it allows
   std::optional<Independent> base = model_base(model.value);
   if (!base || !model.whole) return base;
   std::vector<double> upper;

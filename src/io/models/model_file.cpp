@@ -25,6 +25,7 @@
 #include "io/problems/formats.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
+#include "saltus/target/constrained.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/torch/module.hpp"
 
@@ -403,12 +404,30 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
   return json.dump();
 }
 
+// The field that the text of a restricted model has beside its own.
+constexpr const char* kConstraintField = "constraint";
+
+// Restricts the target to the states that keep a constraint on all coordinates. Where some are
+// given before, Constraint::given says what is left of it for the others.
+void restrict_target(Model& model, const std::string& constraint) {
+  if (constraint.empty()) return;
+  const Target& all = model.whole ? *model.whole->target : *model.target;
+  require_two_levels(all, constraint);
+  Constraint rule = Constraint::parse(constraint, all.domain().dim());
+  Json json = Json::parse(model.text);
+  json[kConstraintField] = rule.text();
+  model.text = json.dump();
+  if (model.whole) return restrict_free(model, rule);
+  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(rule));
+}
+
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
 // is.
 Model complete(Model model, const std::string& source, const ModelOptions& options) {
   if (!options.given.empty()) refuse_device_with_given(model, options);
   add_target(model, source, options);
-  if (!options.given.empty()) leave_free(model, options.given);
+  if (!options.given.empty()) leave_free(model, options.given, options.constraint);
+  restrict_target(model, options.constraint);
   for (auto& [path, sum] : model.files) sum = checksum_of_file(path);
   return model;
 }
@@ -492,9 +511,22 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options) {
   return complete(read_model(file_or_name, options.problem), file_or_name, options);
 }
 
+std::string without_constraint(const std::string& model_text) {
+  if (model_text.empty()) return model_text;
+  Json json = Json::parse(model_text);
+  if (json.is_object()) json.erase(kConstraintField);
+  return json.dump();
+}
+
 Model load_saved_model(const std::string& text, const std::string& source,
                        const ModelOptions& options) {
-  const Json json = parse_strictly(text, source);
+  Json json = parse_strictly(text, source);
+  ModelOptions restricted = options;
+  if (json.is_object() && json.contains(kConstraintField)) {
+    restricted.constraint = JsonFields(json, source).string(kConstraintField);
+    json.erase(kConstraintField);
+    return load_saved_model(json.dump(), source, restricted);
+  }
   if (json.is_object() && json.contains("given")) {
     JsonFields fields(json, source);
     ModelOptions of_whole = options;
