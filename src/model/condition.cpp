@@ -145,9 +145,10 @@ class Conditioner {
     return some;
   }
 
-  Result operator()(const PoissonModel&) const { return std::nullopt; }
-  Result operator()(const ResnetEnergy&) const { return std::nullopt; }
-  Result operator()(const ScriptModel&) const { return std::nullopt; }
+  template <class Other>
+  Result operator()(const Other&) const {
+    return std::nullopt;
+  }
 
  private:
   double value(int i) const { return given_.domain().value(given_.value(i)); }

@@ -13,6 +13,14 @@ namespace {
 
 constexpr int kPilotSteps = 200;
 
+// States of the free coordinates become those of the whole model.
+void add_given(const GivenValues& given, Found& found) {
+  const Rows<const Symbol> free = found.state.view();
+  RowBuffer<Symbol> all(free.rows, given.domain().dim());
+  for (int r = 0; r < free.rows; ++r) given.scatter(free[r], all.view()[r]);
+  found.state = std::move(all);
+}
+
 // A search from the beginning to its report.
 class AnnealService {
  public:
@@ -35,6 +43,7 @@ class AnnealService {
     tell(AnnealStatus::Stage::polish, 0);
     for (Found* found : {&result_.restarts, &result_.pilot}) {
       finish_states(*request_.target, *found, request_.polish, request_.threads);
+      if (request_.whole) add_given(request_.whole->given, *found);
     }
     result_.total_seconds = watch_.seconds();
     judge(request_, result_);
@@ -241,22 +250,12 @@ AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& p
   const std::vector<std::vector<std::byte>> parts = member.team->collect(out.bytes());
   if (!all.leads()) return {};
   std::vector<ByteReader> in(parts.begin(), parts.end());
-  const int dim = request.target->domain().dim();
+  const int dim = (request.whole ? request.whole->target : request.target)->domain().dim();
   result.restarts = joined(parts, in, dim);
   result.pilot = joined(parts, in, dim);
   result.warnings.clear();
   judge(request, result);
   return result;
-}
-
-void add_given(const GivenValues& given, AnnealResult& result) {
-  for (Found* found : {&result.restarts, &result.pilot}) {
-    const Rows<const Symbol> free = found->state.view();
-    RowBuffer<Symbol> all(free.rows, given.domain().dim());
-    for (int r = 0; r < free.rows; ++r) given.scatter(free[r], all.view()[r]);
-    found->state = std::move(all);
-  }
-  if (result.best) result.best->state = given.whole(result.best->state);
 }
 
 }  // namespace
@@ -302,10 +301,7 @@ void judge(const AnnealRequest& request, AnnealResult& result) {
 }
 
 AnnealResult anneal(const AnnealRequest& request, const AnnealProgress& progress) {
-  AnnealResult result =
-      request.team ? shared_search(request, progress) : AnnealService(request, progress).run();
-  if (request.whole) add_given(request.whole->given, result);
-  return result;
+  return request.team ? shared_search(request, progress) : AnnealService(request, progress).run();
 }
 
 }  // namespace saltus
