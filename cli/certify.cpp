@@ -22,6 +22,8 @@ struct CertifyOptions {
   std::vector<std::string> set;
   bool json = false;
   CertifyRequest request;
+  std::shared_ptr<const WholeModel> whole;  // where values are given
+  const Target& target() const { return whole ? *whole->target : *request.target; }
 };
 
 std::optional<std::uint64_t> lag_of(const std::string& text, std::uint64_t most) {
@@ -52,10 +54,11 @@ Json step_json(const std::optional<std::uint64_t>& v) {
 }
 
 Json certificate_json(const CertifyOptions& o, const CertifyResult& r) {
-  const Target& target = *o.request.target;
+  const Target& target = o.target();
   Json j;
   j["model"] = target.name();
   j["dimension"] = target.domain().dim();
+  if (o.whole) j["given"] = given_json(o.whole->given);
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
   j["tuned"] = r.tuned;
@@ -141,7 +144,7 @@ void print_means(const CertifyResult& r, const Target& target) {
 }
 
 void print_certificate(const CertifyOptions& o, const CertifyResult& r) {
-  const Target& target = *o.request.target;
+  const Target& target = o.target();
   show("{}, {}: {} with {}{}\n{} pairs of chains from uniform starts, lag {}, seed {}\n\n",
        target.name(), shape_text(target.shape()), r.sampler,
        parameters_text(r.parameters, {"adapt"}), r.tuned ? " (tuned in a warm-up)" : "",
@@ -163,7 +166,9 @@ int certify_model(CertifyOptions o) {
   request.seed = parse_seed(o.seed);
   request.lag = lag_of(o.lag, request.max_steps);
   request.settings = parse_settings(o.set);
-  request.target = shared_target(load_model(o.model));
+  Model model = load_model(o.model);
+  o.whole = model.whole;
+  request.target = shared_target(std::move(model));
   const auto run = [&] {
     Progress progress(Progress::Elsewhere::nothing);
     return certify(request, [&](const CertifyStatus& s) {
@@ -171,7 +176,12 @@ int certify_model(CertifyOptions o) {
           fmt::format("{}: {} of {} pairs", s.pilot ? "pilot" : "coupling", s.done, s.pairs));
     });
   };
-  const CertifyResult result = run();
+  CertifyResult result = run();
+  for (UnbiasedMean& m : result.means) {
+    if (o.whole && m.coordinate >= 0) {
+      m.coordinate = o.whole->given.free()[static_cast<std::size_t>(m.coordinate)];
+    }
+  }
   if (!result.complete) {
     say("Stopped before all pairs were run: there is no bound.\n");
     return signal_seen() ? 128 + signal_seen() : ok;

@@ -25,7 +25,8 @@ namespace saltus::cli {
 namespace {
 
 struct CompareReport {
-  const Target& target;
+  const Target& target;                     // of all coordinates
+  std::shared_ptr<const WholeModel> whole;  // where values are given
   const RacePlan& plan;
   const CompareResult& outcome;
   std::string model;  // as words of a command
@@ -232,7 +233,9 @@ Json result_json(const CompareReport& report, std::size_t i) {
 Json compare_json(const CompareReport& report) {
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dim"] = report.target.domain().dim();
+  if (report.whole) j["given"] = given_json(report.whole->given);
   j["chains"] = report.plan.chains;
   j["budget"] = report.plan.seconds;
   j["seed"] = report.plan.seed;
@@ -272,6 +275,7 @@ std::string compare_csv(const CompareReport& report) {
 void print_comparison(const CompareReport& report) {
   show("model     {}, {} coordinates ({})\n", report.target.name(),
        count(report.target.domain().dim()), shape_text(report.target.shape()));
+  if (report.whole) show("given     {}\n", given_text(report.whole->given));
   show("race      {} chains, {} of drawing for each sampler, seed {}\n\n", report.plan.chains,
        duration(report.plan.seconds), report.plan.seed);
   print_header(report);
@@ -331,9 +335,10 @@ int compare(CompareCommand command) {
   command.plan.warmup_seconds = command.plan.seconds / 4;
   Model model = load_model(command.model);
   check_out(command.out, command.model.model, model.files);
-  if (const auto base = model_base(model.value)) {
+  if (const auto base = base_of_target(model)) {
     command.plan.base = std::make_shared<Independent>(*base);
   }
+  const std::shared_ptr<const WholeModel> whole = model.whole;
   const CompareRequest request{shared_target(std::move(model)), contenders_of(command.samplers),
                                command.plan, team()};
   const auto run = [&] {
@@ -345,7 +350,8 @@ int compare(CompareCommand command) {
   const CompareResult result = run();
   if (!leads()) return ok;
   if (!result.complete) return 128 + signal_seen();
-  const CompareReport report{*request.target, request.plan, result, model_words(command.model)};
+  const CompareReport report{whole ? *whole->target : *request.target, whole, request.plan, result,
+                             model_words(command.model)};
   if (!command.out.empty()) write_file(command.out, report);
   command.json ? show_json(compare_json(report)) : print_comparison(report);
   return ok;

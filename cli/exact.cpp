@@ -3,22 +3,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "core/printable.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/factors/uai_answers.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/diagnose/exact.hpp"
 #include "saltus/io/model_file.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus::cli {
 namespace {
 
-constexpr int kMostShown = 20;  // coordinates
+constexpr int kMostShown = 20;        // coordinates
+constexpr double kMostEntries = 5e8;  // of all states that a constraint allows
+constexpr int kBlock = 1024;          // of them, evaluated together
 
 struct ExactOptions {
   ModelRequest model;
   std::string memory = "1GiB";
+  std::string answers;  // a file of UAI
   bool json = false;
 };
 
@@ -52,17 +62,60 @@ Json marginals_of(const EliminationAnswer& answer, const Domain& domain) {
   return all;
 }
 
-void print(const EliminationAnswer& answer, const Target& target) {
+// Of all coordinates, with probability 1 of the given levels.
+EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given) {
+  EliminationAnswer all = free;
+  all.best = given.whole(free.best);
+  all.probabilities.clear();
+  auto next = free.probabilities.begin();
+  for (int i = 0; i < given.domain().dim(); ++i) {
+    for (int k = 0; k < given.domain().levels(i); ++k) {
+      all.probabilities.push_back(given.is_given(i) ? given.value(i) == k : *next++);
+    }
+  }
+  return all;
+}
+
+// What a file of answers holds.
+std::string answers_of(UaiTask task, const EliminationAnswer& answer, const Domain& domain) {
+  if (task == UaiTask::pr) return pr_answer(answer.log_z);
+  if (task == UaiTask::mpe) return mpe_answer(answer.best);
+  std::vector<int> levels;
+  for (int i = 0; i < domain.dim(); ++i) levels.push_back(domain.levels(i));
+  return mar_answer(levels, answer.probabilities);
+}
+
+// Names of levels stand above their probabilities where they are the same for all coordinates.
+void print_level_names(const Labels& labels) {
+  if (labels.levels.size() != 1) return;
+  show("{:>10}  {:>4} ", "", "");
+  for (std::size_t k = 0; k < std::min<std::size_t>(8, labels.levels[0].size()); ++k) {
+    show(" {:>8}", shortened(printable(labels.levels[0][k]), 8));
+  }
+  show("\n");
+}
+
+void print(const EliminationAnswer& answer, const Target& target, const WholeModel* whole,
+           const Labels& labels) {
   const Domain& domain = target.domain();
-  show("{}, {} coordinates\n\n", target.name(), domain.dim());
+  show("{}, {} coordinates\n", target.name(), domain.dim());
+  if (whole) show("given {}\n", given_text(whole->given));
+  show("\n");
   show("log Z        {:.10g}\n", answer.log_z);
   show("best log p   {:.10g}\n", answer.best_logp);
-  show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  if (const Constraint* constraint = target.constraint()) {
+    show("constraint   {}\n\n", constraint->text());
+  } else {
+    show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
+  }
   const int shown = std::min(domain.dim(), kMostShown);
   show("{:>10}  {:>4}  probabilities of the levels\n", "coordinate", "best");
+  print_level_names(labels);
   std::size_t next = 0;
   for (int i = 0; i < shown; ++i) {
-    show("{:>10}  {:>4} ", i, answer.best[static_cast<std::size_t>(i)]);
+    const std::string name =
+        labels.coordinates.empty() ? std::to_string(i) : coordinate_label(i, {}, labels);
+    show("{:>10}  {:>4} ", name, level_label(i, answer.best[static_cast<std::size_t>(i)], labels));
     for (int k = 0; k < domain.levels(i); ++k, ++next) {
       if (k < 8) show(" {:.6f}", answer.probabilities[next]);
     }
@@ -73,10 +126,53 @@ void print(const EliminationAnswer& answer, const Target& target) {
   }
 }
 
-void exact(const ExactOptions& options) {
+// Goes through the states that a constraint allows for the one of largest log p.
+void find_best(const Target& target, EliminationAnswer& answer) {
+  const Constraint& constraint = *target.constraint();
+  const RowBuffer<Symbol> block(kBlock, constraint.dim());
+  std::vector<double> logp(kBlock);
+  std::vector<Symbol> x(static_cast<std::size_t>(constraint.dim()));
+  Scratch scratch;
+  answer.best_logp = -INFINITY;
+  constraint.first(x.data());
+  for (bool more = true; more;) {
+    Rows<Symbol> rows = block.view();
+    for (rows.rows = 0; more && rows.rows < kBlock; ++rows.rows) {
+      std::ranges::copy(x, rows[rows.rows]);
+      more = constraint.next(x.data());
+    }
+    target.evaluate_exact({0, 0, scratch}, rows, logp.data(), {});
+    const auto best = std::max_element(logp.begin(), logp.begin() + rows.rows);
+    if (!(*best > answer.best_logp)) continue;
+    answer.best_logp = *best;
+    const auto state = rows.row(static_cast<int>(best - logp.begin()));
+    answer.best.assign(state.begin(), state.end());
+  }
+}
+
+// The states that a constraint allows, gone through one by one.
+EliminationAnswer constrained_answer(const Target& target) {
+  const Constraint& constraint = *target.constraint();
+  if (!constraint.count(static_cast<std::uint64_t>(kMostEntries / constraint.dim()))) {
+    throw UsageError(
+        fmt::format("the constraint {} allows about 10^{:.1f} states, too many to go "
+                    "through: saltus logz estimates log Z",
+                    constraint.text(), constraint.log_count() / std::numbers::ln10));
+  }
+  const ExactAnswer all = exact_answer(target);
+  EliminationAnswer answer{};
+  answer.log_z = all.log_z;
+  const double first = target.domain().first_value(), spacing = target.domain().spacing();
+  for (const double mean : all.means) {
+    const double upper = (mean - first) / spacing;
+    answer.probabilities.insert(answer.probabilities.end(), {1 - upper, upper});
+  }
+  find_best(target, answer);
+  return answer;
+}
+
+EliminationAnswer eliminated(const ExactOptions& options, const Target& target) {
   const EliminationLimits limits{bytes_of(options.memory)};
-  const Model model = load_model(options.model);
-  const Target& target = model.on_host ? *model.on_host : *model.target;
   const std::optional<FactorsModel> graph = factor_graph(target);
   if (!graph) {
     throw UsageError(
@@ -84,16 +180,38 @@ void exact(const ExactOptions& options) {
         " does not allow: it is not made of factors over few coordinates with finitely "
         "many levels");
   }
-  const EliminationAnswer answer = eliminate(*graph, limits);
-  if (answer.best.empty()) throw DataError("every state of the model has probability 0");
-  if (!options.json) return print(answer, target);
-  show_json({{"model", target.name()},
-             {"dim", target.domain().dim()},
-             {"log_z", answer.log_z},
-             {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-             {"width", answer.width},
-             {"entries", answer.entries},
-             {"marginals", marginals_of(answer, target.domain())}});
+  return eliminate(*graph, limits);
+}
+
+void exact(const ExactOptions& options) {
+  bytes_of(options.memory);
+  FileRoles roles;
+  roles.reads("MODEL", options.model.model);
+  roles.reads("--given", options.model.given);
+  roles.writes("--answers", options.answers);
+  const std::optional<UaiTask> task =
+      options.answers.empty() ? std::nullopt : std::optional(uai_task(options.answers));
+  const Model model = load_model(options.model);
+  const Constraint* constraint = model.target->constraint();
+  const EliminationAnswer found =
+      constraint ? constrained_answer(*model.target)
+                 : eliminated(options, model.on_host ? *model.on_host : *model.target);
+  if (found.best.empty()) throw DataError("every state of the model has probability 0");
+  const EliminationAnswer answer = model.whole ? with_given(found, model.whole->given) : found;
+  const Target& whole = model.whole ? *model.whole->target : *model.target;
+  if (task) replace_file(options.answers, answers_of(*task, answer, whole.domain()));
+  const Labels& labels = labels_of(model.value);
+  if (!options.json) return print(answer, whole, model.whole.get(), labels);
+  Json j = {{"model", whole.name()}};
+  add_constraint(j, whole);
+  j["dim"] = whole.domain().dim();
+  j["log_z"] = answer.log_z;
+  j["best"] = {{"state", answer.best}, {"logp", answer.best_logp}};
+  if (!constraint) j["width"] = answer.width, j["entries"] = answer.entries;
+  j["marginals"] = marginals_of(answer, whole.domain());
+  if (model.whole) j["given"] = given_json(model.whole->given);
+  add_labels(j, labels);
+  show_json(j);
 }
 
 }  // namespace
@@ -105,6 +223,10 @@ void add_exact(CLI::App& program, int&) {
   add_model_options(*command, options->model);
   add_default(*command, "--memory", options->memory, "Memory for tables: 512MiB, 4GiB")
       ->type_name("SIZE");
+  add_typed(*command, "--answers", options->answers,
+            "Write the answer in the format of UAI: FILE.PR (log10 Z), FILE.MAR (probabilities) or "
+            "FILE.MPE (the best state)",
+            "FILE");
   command->add_flag("--json", options->json, "Print the results as JSON, and nothing else");
   command->callback([options] { exact(*options); });
 }

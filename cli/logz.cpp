@@ -16,6 +16,7 @@
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
 #include "io/bytes/byte_file.hpp"
+#include "io/factors/uai_answers.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/image_sets.hpp"
 #include "saltus/core/error.hpp"
@@ -36,10 +37,12 @@ struct LogzOptions : RunControl {
   std::vector<std::string> set;
   int betas = 1000;
   AisPlan plan;
+  std::string answers;     // a file of UAI
   std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
   bool no_reverse = false, strict = false;
   std::string method = "ais", replicas = "auto";  // ais, tempering or both; of tempering
   LogzTempering tempering;
+  std::shared_ptr<const WholeModel> whole;  // where values are given
   bool anneals() const { return method != "tempering"; }
   bool tempers() const { return method != "ais"; }
 };
@@ -68,7 +71,8 @@ std::optional<Independent> base_of(LogzOptions& options, const LogzRequest& requ
   }
   if (options.base == "uniform") return std::nullopt;
   const Domain& domain = request.target->domain();
-  return Independent::with_probabilities(domain, read_probabilities(options.base, domain));
+  return Independent::with_probabilities(
+      domain, read_probabilities(options.base, domain, options.whole.get()));
 }
 
 // A file of rows, or NAME or NAME:PART of a published set.
@@ -132,7 +136,9 @@ Json report_json(const LogzReport& report) {
   const auto& annealed = result.estimate;
   Json j;
   j["model"] = report.target.name();
+  add_constraint(j, report.target);
   j["dimension"] = report.target.domain().dim();
+  if (report.options.whole) j["given"] = given_json(report.options.whole->given);
   j["method"] = report.options.method;
   j["log_z"] = json_number(annealed ? annealed->forward.log_z : result.tempering->log_z);
   j["standard_error"] =
@@ -216,6 +222,7 @@ void print_report(const LogzReport& report) {
   const std::string parameters = r ? parameters_text(r->parameters) : "";
   show("{}, {}: {}{}{}\n", report.target.name(), shape_text(report.target.shape()),
        report.options.sampler, parameters.empty() ? "" : " with ", parameters);
+  if (report.options.whole) show("Given {}\n", given_text(report.options.whole->given));
   print_plans(report);
   show("\n{:<10} {:>14} {:>12} {:>8} {:>11}\n", "", "log Z", "std. error", "ESS", "acceptance");
   if (r) print_estimate("forward", r->forward);
@@ -250,8 +257,10 @@ void check_files(const LogzOptions& request,
   roles.reads(model_files);
   roles.reads("MODEL", request.model.model);
   roles.reads("--schedule", request.schedule);
+  roles.reads("--given", request.model.given);
   roles.reads("--base", request.base);
   roles.reads("--test", request.test);
+  roles.writes("--answers", request.answers);
   if (request.checkpoint != request.resume) roles.reads("--resume", request.resume);
   roles.saves(request.checkpoint);
 }
@@ -288,6 +297,9 @@ LogzTempering tempering_plan(const LogzOptions& o) {
 }
 
 int estimate(LogzOptions options) {
+  if (!options.answers.empty() && uai_task(options.answers) != UaiTask::pr) {
+    throw UsageError("--answers " + options.answers + ": logz gives log10 Z, FILE.PR");
+  }
   AisPlan& plan = options.plan;
   plan.annealing.seed = parse_seed(options.seed);
   plan.annealing.betas = betas_of(options);
@@ -295,7 +307,12 @@ int estimate(LogzOptions options) {
   options.tempering = tempering_plan(options);
   check_files(options);
   options.claim_files();
-  LogzRequest request(load_model(options.model));
+  if (!options.test.empty() && !options.model.given.empty()) {
+    throw UsageError("--test has no place beside --given: the data are of all coordinates");
+  }
+  Model model = load_model(options.model);
+  options.whole = model.whole;
+  LogzRequest request(std::move(model));
   check_files(options, request.files);
   request.base = base_of(options, request);
   if (options.base != "model" && options.base != "uniform") {
@@ -323,9 +340,34 @@ int estimate(LogzOptions options) {
     say_how_to_continue(options.checkpoint);
     return signal_seen() ? 128 + signal_seen() : ok;
   }
+  const double log_z = result.estimate ? result.estimate->forward.log_z : result.tempering->log_z;
+  if (!options.answers.empty() && std::isfinite(log_z)) {
+    replace_file(options.answers, pr_answer(log_z));
+  }
   const LogzReport report{options, *request.target, result, test.view().rows};
   options.json ? show_json(report_json(report)) : print_report(report);
   return status_of(result.warnings, options.strict);
+}
+
+// Where all values are given: log p of the state is log Z.
+int estimate_or_read(const LogzOptions& options) {
+  try {
+    return estimate(options);
+  } catch (const NothingFree& nothing) {
+    if (!leads()) return ok;
+    if (!options.answers.empty()) replace_file(options.answers, pr_answer(nothing.logp));
+    if (options.json) {
+      show_json({{"model", options.model.model},
+                 {"log_z", nothing.logp},
+                 {"standard_error", 0},
+                 {"interval", {nothing.logp, nothing.logp}},
+                 {"exact", nothing.logp},
+                 {"version", version()}});
+    } else {
+      show("All coordinates are given: log Z is log p of their state, {:.10g}.\n", nothing.logp);
+    }
+    return ok;
+  }
 }
 
 }  // namespace
@@ -367,6 +409,8 @@ void add_logz(CLI::App& program, int& status) {
             "Give the log-likelihood of these data: a file of rows, or a set, static_mnist:valid "
             "say (train, valid, test)",
             "FILE|NAME[:PART]");
+  add_typed(*command, "--answers", o->answers, "Write log10 Z in the format of UAI: FILE.PR",
+            "FILE");
   add_data_folder(*command, o->data);
   add_seed(*command, o->seed);
   add_threads(*command, plan.threads, "a result");
@@ -380,7 +424,7 @@ void add_logz(CLI::App& program, int& status) {
   add_strict(*command, o->strict);
   command->callback([o, command, &status] {
     check_methods(*command, *o);
-    status = estimate(*o);
+    status = estimate_or_read(*o);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/independent.hpp"
+#include "service/whole.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -135,10 +136,14 @@ std::vector<double> read_betas(const std::string& path) {
   return betas;
 }
 
-std::vector<double> read_probabilities(const std::string& path, const Domain& domain) {
+std::vector<double> read_probabilities(const std::string& path, const Domain& domain,
+                                       const WholeModel* whole) {
   std::vector<double> probabilities = read_numbers(path);
   try {
-    if (!domain.unbounded()) Independent::with_probabilities(domain, probabilities);
+    if (!domain.unbounded()) {
+      Independent::with_probabilities(whole ? whole->given.domain() : domain, probabilities);
+    }
+    if (whole) return free_probabilities(probabilities, domain, whole->given);
   } catch (const DataError& e) {
     throw DataError(path + ": " + e.what());
   }
@@ -165,7 +170,7 @@ void refuse_settled(const CLI::App& command, std::initializer_list<const char*> 
 }
 
 ModelOptions ModelRequest::options() const {
-  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem};
+  ModelOptions chosen{{parse_device(device), {}}, !no_scripts, problem, given, constraint};
   if (!precision.empty()) chosen.device.precision = parse_precision(precision);
   return chosen;
 }
@@ -196,6 +201,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& o) {
             ->transform(whole_number(2, Domain::kMaxLevels)));
   group(command.add_option("--parts", o.parts, "Of partition: how many")
             ->transform(whole_number(2, Domain::kMaxLevels)));
+  group(command.add_flag("--hard", o.hard,
+                         "Of .cnf: every clause must hold, so that solutions alone are drawn"));
 }
 
 void add_model_options(CLI::App& command, ModelRequest& r) {
@@ -212,6 +219,14 @@ void add_model_options(CLI::App& command, ModelRequest& r) {
             "single|tf32|half");
   command.add_flag("--no-scripts", r.no_scripts,
                    "Refuse models that run a TorchScript file: such a file is a program");
+  add_typed(command, "--given", r.given,
+            "Values that are known: COORDINATE=LEVEL,... or a file (.evid, .npy, .json, .png, "
+            "text); the others are drawn given these",
+            "LIST|FILE");
+  add_typed(command, "--constrain", r.constraint,
+            "Only states that keep it: sum=K, sum=LOW..HIGH, parity=even, parity=odd or "
+            "one-hot=0-3,4-7,... (upper levels count)",
+            "RULE");
   add_problem_options(command, r.problem);
 }
 
@@ -245,6 +260,8 @@ std::string model_words(const ModelRequest& r) {
   if (r.levels > 0) add("--levels", std::to_string(r.levels));
   if (r.device != "cpu") add("--device", r.device);
   if (!r.precision.empty()) add("--precision", r.precision);
+  if (!r.given.empty()) add("--given", r.given);
+  if (!r.constraint.empty()) add("--constrain", r.constraint);
   return words;
 }
 

@@ -56,8 +56,10 @@ Settings parse_settings(const std::vector<std::string>& list);
 // Throw FileError and DataError.
 std::vector<double> read_numbers(const std::string& path);
 std::vector<double> read_betas(const std::string& path);
-// Such as Independent::with_probabilities takes for the domain.
-std::vector<double> read_probabilities(const std::string& path, const Domain& domain);
+// Such as Independent::with_probabilities takes for the domain. Where values are given, the file
+// has those of all coordinates, and the domain is that of the free ones.
+std::vector<double> read_probabilities(const std::string& path, const Domain& domain,
+                                       const WholeModel* whole);
 void add_data_folder(CLI::App& command, std::string& folder);
 
 bool was_given(const CLI::App& command, const char* option);
@@ -74,6 +76,8 @@ struct ModelRequest {
   std::string device = "cpu", precision;
   bool no_scripts = false;
   ProblemOptions problem;  // of files of other programs
+  std::string given;       // values of some coordinates, or a file of such
+  std::string constraint;  // to which the states are restricted
 
   ModelOptions options() const;  // throws UsageError
 };

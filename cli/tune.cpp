@@ -64,6 +64,7 @@ int tune(TuneOptions o) {
   const SampleRequest of_model(load_model(o.model));
   r.target = of_model.target;
   r.model_files = of_model.model_files;
+  r.whole = of_model.whole;
   r.keep = Keep::moments;
   r.exact = false;
   r.plan.draws = 100;  // whose acceptance is shown
@@ -84,8 +85,7 @@ int tune(TuneOptions o) {
        result.target->name(), run.request().sampler, parameters_text(result.parameters),
        result.statistics.acceptance, with_commas(r.plan.warmup), count(r.plan.chains));
   if (!o.out.empty()) {
-    show("Draw with it: saltus sample {} --tuning {}\n", shell_word(o.model.model),
-         shell_word(o.out));
+    show("Draw with it: saltus sample {} --tuning {}\n", model_words(o.model), shell_word(o.out));
   }
   return ok;
 }

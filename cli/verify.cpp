@@ -34,12 +34,14 @@ int verify(const VerifyRequest& request, bool json) {
     return true;
   });
   if (json) {
-    show_json({{"model", request.target->name()},
-               {"sampler", result.sampler},
-               {"parameters", parameters_json(result.parameters)},
-               {"ok", result.good()},
-               {"kernel_checked", result.kernel_checked()},
-               {"checks", list}});
+    Json j = {{"model", request.target->name()}};
+    add_constraint(j, *request.target);
+    j.update({{"sampler", result.sampler},
+              {"parameters", parameters_json(result.parameters)},
+              {"ok", result.good()},
+              {"kernel_checked", result.kernel_checked()},
+              {"checks", list}});
+    show_json(j);
   } else {
     show("\n{}\n", conclusion(result));
   }
@@ -65,7 +67,9 @@ void add_verify(CLI::App& program, int& status) {
   command->add_flag("--json", o->json, "Print the results as JSON, and nothing else");
   command->callback([o, &status] {
     const Settings settings = parse_settings(o->set);
-    status = verify({shared_target(load_model(o->model)), o->sampler, settings, nullptr}, o->json);
+    Model model = load_model(o->model);
+    if (model.whole && !o->json) show("Given {}.\n", given_text(model.whole->given));
+    status = verify({shared_target(std::move(model)), o->sampler, settings, nullptr}, o->json);
   });
 }
 

@@ -109,8 +109,9 @@ void print_time_to_solution(const AnnealReport& report) {
 void print_anneal(const AnnealReport& report) {
   const AnnealResult& r = report.result;
   const std::string parameters = parameters_text(r.parameters);
-  show("{}, {}: {}{}{}\n", report.model, shape_text(report.request.target->shape()), r.sampler.name,
+  show("{}, {}: {}{}{}\n", report.model.name(), shape_text(report.model.shape()), r.sampler.name,
        parameters.empty() ? "" : ", ", parameters);
+  if (report.request.whole) show("given {}\n", given_text(report.request.whole->given));
   show("{} restarts of {} steps, {} schedule", count(report.request.restarts),
        count(report.request.steps), report.schedule);
   if (!r.betas.empty()) {
@@ -154,12 +155,14 @@ void show_anneal_json(const AnnealReport& report) {
   const AnnealResult& r = report.result;
   const RestartQuantiles& q = r.quantiles;
   Json j;
-  j["model"] = report.model;
-  j["dimension"] = request.target->domain().dim();
+  j["model"] = report.model.name();
+  add_constraint(j, report.model);
+  j["dimension"] = report.model.domain().dim();
+  if (request.whole) j["given"] = given_json(request.whole->given);
   j["complete"] = r.complete;
   j["best"] = best_json(r.best);
   j["objective"] = objective_json(report);
-  if (!request.labels.empty()) j["labels"] = labels_json(request.labels);
+  add_labels(j, request.labels);
   j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
   j["goal_is"] = request.goal ? "given" : "best found";
   j["reached"] = r.reached;

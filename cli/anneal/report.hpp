@@ -10,7 +10,8 @@ namespace saltus::cli {
 struct AnnealReport {
   const AnnealRequest& request;
   const AnnealResult& result;
-  std::string model, schedule, out;
+  const Target& model;  // of all coordinates
+  std::string schedule, out;
 };
 
 void print_anneal(const AnnealReport& report);

@@ -57,7 +57,7 @@ void write_npz(const AnnealReport& report, OutputFile& out) {
     const auto x = state_of(found, r);
     states.insert(states.end(), x.begin(), x.end());
   }
-  const auto dim = static_cast<std::uint64_t>(report.request.target->domain().dim());
+  const auto dim = static_cast<std::uint64_t>(report.model.domain().dim());
   ZipWriter zip(out);
   add_npy(zip, "state", NpyType::u2, {restarts, dim}, std::as_bytes(std::span(states)));
   add_npy(zip, "logp", NpyType::f8, {restarts}, std::as_bytes(std::span(found.logp)));

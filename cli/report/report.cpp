@@ -54,6 +54,19 @@ Fact command_of(const Draws& draws) {
           true, "(warm-up, thinning and settings are not in the file)"};
 }
 
+// How many coordinates have given values, which the run never changed.
+std::ptrdiff_t given_count(const DrawsInfo& info) {
+  return std::ranges::count(attribute(info, "given"), '=');
+}
+
+std::string given_fact(const DrawsInfo& info) {
+  constexpr std::size_t kMost = 200;
+  std::string text = attribute(info, "given");
+  if (text.empty()) return "";
+  if (text.size() > kMost) text = text.substr(0, text.rfind(',', kMost)) + ",...";
+  return fmt::format("{} coordinates: {}", count(given_count(info)), text);
+}
+
 std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
   const DrawsInfo& info = draws.info();
   const auto dim = static_cast<std::uint64_t>(draws.dim());
@@ -69,6 +82,7 @@ std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
   if (info.step_size > 0) add("Step size", short_number(info.step_size));
   add("Run", fmt::format("{} chain{} × {} draws", count(draws.chains()),
                          draws.chains() == 1 ? "" : "s", with_commas(draws.draws())));
+  add("Given", given_fact(info));
   add("Seed", attribute(info, "seed"));
   add("Sampled by",
       attribute(info, "version").empty() ? "" : "saltus " + attribute(info, "version"));
@@ -92,7 +106,8 @@ void add_verdict(const Draws& draws, const Summaries& all, const Warnings& of_ru
   const auto ess = column(all, &CoordinateSummary::ess_bulk),
              rhat = column(all, &CoordinateSummary::rhat);
   const auto constant =
-      std::count_if(ess.begin(), ess.end(), [](double v) { return std::isnan(v); });
+      std::count_if(ess.begin(), ess.end(), [](double v) { return std::isnan(v); }) -
+      given_count(draws.info());
   page.paragraph(
       fmt::format("Effective sample size: {} at least, {} in the median. R-hat: {} at most.{}",
                   rounded(least(ess)), rounded(median(ess)), fixed(largest(rhat), 4),

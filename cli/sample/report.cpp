@@ -71,11 +71,17 @@ std::vector<std::size_t> rows_to_show(const SampleResult& r) {
   return rows;
 }
 
-void print_classes(const SampleResult& r, const std::vector<std::size_t>& rows) {
+bool is_given(const SampleResult& r, std::size_t row) {
+  return r.whole && r.whole->given.is_given(r.watched[row]);
+}
+
+// Of the given coordinates there is nothing to say.
+void print_classes(const SampleResult& r, std::vector<std::size_t> rows) {
+  std::erase_if(rows, [&](std::size_t row) { return is_given(r, row); });
   if (const std::string which = which_classes(r.draws->info(), r.summaries); !which.empty()) {
     show("{}\n", which);
   }
-  classes_of(r, rows).show(r.target->shape());
+  classes_of(r, rows).show(r.target->shape(), r.labels);
 }
 
 void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
@@ -86,10 +92,14 @@ void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
     const int i = r.watched[row];
     const CoordinateSummary& s = r.summaries[row];
     const double mean = r.mean[static_cast<std::size_t>(i)];
-    show("{:<10} {:>9.5f}", coordinate_name(i, r.target->shape()), mean);
+    show("{:<10} {:>9.5f}", coordinate_label(i, r.target->shape(), r.labels), mean);
     if (r.exact) {
       const double exact = r.exact->means[static_cast<std::size_t>(i)];
       show(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
+    }
+    if (is_given(r, row)) {
+      show(" {:>9} {:>10} {:>7}\n", "", "given", "");
+      continue;
     }
     show(" {:>9} {:>10} {:>7}\n", fixed(s.mcse, 5), rounded(s.ess_bulk), fixed(s.rhat, 4));
   }
@@ -234,7 +244,9 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   const RunStatistics& s = r.statistics;
   Json j;
   j["model"] = r.target->name();
+  add_constraint(j, *r.target);
   j["dim"] = r.target->domain().dim();
+  if (r.whole) j["given"] = given_json(r.whole->given);
   j["sampler"] = r.sampler;
   j["parameters"] = parameters_json(r.parameters);
   if (r.choice) j["auto"] = choice_json(*r.choice, repeat);
@@ -266,7 +278,7 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   j["observables"] = observables_json(r.observables);
   j["best"] = best_json(r.best);
   if (r.objective) j["objective"] = sample_objective_json(r);
-  if (!r.labels.empty()) j["labels"] = labels_json(r.labels);
+  add_labels(j, r.labels);
   j["probe"] = probe_json(r);
   add_warnings(j, r.warnings);
   j["peak_memory_bytes"] = peak_memory();
@@ -293,6 +305,7 @@ void print_report(const SampleResult& r, const std::string& repeat) {
   const std::string parameters = parameters_text(r.parameters, {"adapt"});
   show("model     {}, {} coordinates ({})\n", r.target->name(), count(r.target->domain().dim()),
        shape_text(r.target->shape()));
+  if (r.whole) show("given     {}\n", given_text(r.whole->given));
   show("sampler   {} ({}{})\n", r.sampler, parameters,
        !r.tunes.empty() && plan.warmup > 0
            ? fmt::format("{}{} tuned in warm-up", parameters.empty() ? "" : "; ", r.tunes)

@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/sample/report.hpp"
+#include "cli/sample/starts.hpp"
 #include "cli/team.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -43,7 +44,7 @@ struct SampleCommand : RunControl {
 };
 
 // What --temper and the options beside it ask for. Throws UsageError, FileError and DataError.
-std::optional<TemperingRequest> tempering_of(const SampleCommand& c, const Domain& domain) {
+std::optional<TemperingRequest> tempering_of(const SampleCommand& c) {
   if (c.temper.empty()) {
     for (const auto& [option, given] : {std::pair{"--base", !c.base.empty()},
                                         {"--betas", !c.betas.empty()},
@@ -68,7 +69,7 @@ std::optional<TemperingRequest> tempering_of(const SampleCommand& c, const Domai
   if (c.base == "uniform" || c.base == "model") {
     t.base = c.base;
   } else if (!c.base.empty()) {
-    t.probabilities = read_probabilities(c.base, domain);
+    t.probabilities = read_probabilities(c.base, c.request.target->domain(), c.request.whole.get());
   }
   return t;
 }
@@ -111,23 +112,6 @@ std::string part_name(const fs::path& out, int part, int parts) {
   return (out.parent_path() / name).string();
 }
 
-bool starts_itself(const std::string& init) {
-  return init == "dispersed" || init == "random";
-}
-
-bool is_start_name(const std::string& init) {
-  return starts_itself(init) || init == "zeros" || init == "ones";
-}
-
-// All coordinates of all chains at their lowest level, or at the one above it.
-RowBuffer<Symbol> same_start(const std::string& name, int chains, const Domain& domain) {
-  RowBuffer<Symbol> states(chains, domain.dim());
-  for (int c = 0; c < chains; ++c) {
-    std::fill_n(states.view()[c], domain.dim(), static_cast<Symbol>(name == "ones"));
-  }
-  return states;
-}
-
 void check(const SampleCommand& c) {
   const RunPlan& plan = c.request.plan;
   const double steps = static_cast<double>(plan.draws) * static_cast<double>(plan.thin) +
@@ -153,6 +137,7 @@ void check(const SampleCommand& c) {
   FileRoles roles;
   roles.reads("MODEL", c.model.model);
   if (!is_start_name(c.init)) roles.reads("--init", c.init);
+  roles.reads("--given", c.model.given);
   roles.reads("--base", c.base);
   roles.reads("--betas", c.betas);
   roles.reads("--tuning", c.tuning);
@@ -182,7 +167,8 @@ void settle(SampleCommand& c) {
   static_cast<Saving&>(r) = c;
   r.keep = c.record == "moments" ? Keep::moments : Keep::disk;
   // JSON has exact class probabilities, but no exact means.
-  r.exact = !c.json || r.target->domain().unordered();
+  const Target& target = r.whole ? *r.whole->target : *r.target;
+  r.exact = !c.json || target.domain().unordered();
   r.keep_apart = c.out_per_rank;
   r.attributes["command"] = command_line();
   r.notes["out"] = c.out;
@@ -277,19 +263,18 @@ class SampleOptions {
     r.model_base = of_model.model_base;
     r.objective = of_model.objective;
     r.labels = of_model.labels;
+    r.whole = of_model.whole;
     check(c);  // the model's own files, too
     const int dim = r.target->domain().dim();
     r.coordinates = c.out.empty() && r.observe.empty() ? watched_count(dim, r.plan) : dim;
-    r.tempering = tempering_of(c, r.target->domain());
+    r.tempering = tempering_of(c);
     if (!c.part.empty()) take_part(c);
     if (r.tempering && was_given(command_, "--init")) {
       throw UsageError("--init has no place beside --temper, which starts from the base");
     }
     r.plan.start = c.init == "random" ? Start::random : Start::dispersed;
     if (!starts_itself(c.init)) {
-      c.start = std::make_shared<const RowBuffer<Symbol>>(
-          is_start_name(c.init) ? same_start(c.init, r.plan.chains, r.target->domain())
-                                : read_start_file(c.init, r.plan.chains, r.target->domain()));
+      c.start = std::make_shared<const RowBuffer<Symbol>>(starting_states(c.init, r));
       r.start = c.start->view();
     }
     if (r.sampler == "auto") {
@@ -333,10 +318,18 @@ class SampleOptions {
     same("--precision", c.model.precision, saved.notes["precision"]);
     if (was_given(command_, "MODEL")) {
       const Model model = load_model(c.model);  // with the options of problem files
+      if (given_in_text(model.text) != given_in_text(saved.model_text)) {
+        throw UsageError("the values of --given differ from those of the run that " + c.resume +
+                         " continues");
+      }
       same("MODEL", model.text, saved.model_text);
       same("MODEL", model.files, saved.model_files);
     }
-    if (!was_given(command_, "MODEL") && !(c.model.problem == ProblemOptions{})) {
+    if (!was_given(command_, "MODEL") && !c.model.given.empty()) {
+      throw UsageError("the given values are settled by " + c.resume + "; leave --given out");
+    }
+    if (!was_given(command_, "MODEL") &&
+        !(c.model.problem == ProblemOptions{} && c.model.constraint.empty())) {
       throw UsageError("how the model is read is settled by " + c.resume + "; leave it out");
     }
     for (const char* option :

@@ -40,7 +40,9 @@ struct AnnealRequest {
 
   std::shared_ptr<const Target> target;
   std::optional<Objective> objective;
-  Labels labels;                 // of the model's coordinates, where it has some
+  Labels labels;  // of the model's coordinates, where it has some
+  // Where values are given: `target` has the free coordinates alone, states of the result have all.
+  std::shared_ptr<const WholeModel> whole = {};
   std::string sampler = "auto";  // auto: recommended_search_sampler
   Settings settings;
 

@@ -87,6 +87,9 @@ struct SampleRequest : Saving {
   std::optional<Independent> model_base;  // of SampleRequest(Model), where the model has one
   std::optional<Objective> objective;     // of the model, where it is that of a problem file
   Labels labels;                          // of the model's coordinates, where it has some
+  // Where values are given: `target` has the free coordinates alone, and so have `start`, `arrays`
+  // and `coordinates`; the result, files and expressions have all coordinates of the model.
+  std::shared_ptr<const WholeModel> whole;
   Rows<const Symbol> start;  // a row for each chain; null: plan.start. Not needed after the start
 
   Keep keep = Keep::memory;
@@ -122,7 +125,8 @@ struct ObjectiveSummary {
 };
 
 struct SampleResult {
-  std::shared_ptr<const Target> target;
+  std::shared_ptr<const Target> target;     // the whole model, where values are given
+  std::shared_ptr<const WholeModel> whole;  // SampleRequest::whole
   std::string sampler;
   std::vector<Parameter> parameters;  // as tuned
   bool exact_sampler = true;          // it leaves the model invariant
@@ -208,6 +212,8 @@ class SampleRun {
   void restore();
   DrawsInfo draws_info() const;
   void add_moment_summaries(SampleResult& r) const;
+  const Target& whole_target() const;
+  std::shared_ptr<const Draws> free_draws();
   void add_exact_answer(SampleResult& r) const;
 
   SampleRequest request_;

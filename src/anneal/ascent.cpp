@@ -3,12 +3,52 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/target/constraint.hpp"
+
 namespace saltus {
 namespace {
 
 // Rounding must not look like an improvement, nor keep an ascent going for ever.
 constexpr double kLeastGain = 1e-9, kLeastGainInSingle = 1e-4;
 constexpr int kMostPasses = 1000;
+constexpr double kMostPairs = 1e7;  // of a one and a place for it, in a pass
+
+// Where the one of coordinate i may go.
+Constraint::Group places_for(const Constraint& constraint, int i) {
+  for (const Constraint::Group& g : constraint.groups()) {
+    if (g.first <= i && i <= g.last) return g;
+  }
+  return {0, constraint.dim() - 1};
+}
+
+// Takes each one to its best place, until a pass changes nothing. Where there are no local moves,
+// or the constraint is another one, the state stays as it is.
+void ascend_by_swaps(const Target& target, const Constraint& constraint, double least, Symbol* x) {
+  const double dim = constraint.dim(),
+               ones = static_cast<double>(std::count(x, x + constraint.dim(), 1));
+  const bool served = constraint.fixed_sum() ||
+                      (constraint.kind() == Constraint::Kind::one_hot && constraint.free().empty());
+  if (!served || !target.local_moves() || ones * dim > kMostPairs) return;
+  bool moved = true;
+  for (int pass = 0; moved && pass < kMostPasses; ++pass) {
+    moved = false;
+    Neighbourhood around(target, x);
+    for (int i = 0; i < constraint.dim(); ++i) {
+      if (x[i] == 0) continue;
+      double best = -around.differences(i)[0] + least;
+      int to = i;
+      around.move(i, 0);
+      const Constraint::Group places = places_for(constraint, i);
+      for (int j = places.first; j <= places.last; ++j) {
+        if (j == i || x[j] == 1) continue;
+        const double gain = around.differences(j)[1];
+        if (gain > best) best = gain, to = j;
+      }
+      around.move(to, 1);
+      moved = moved || to != i;
+    }
+  }
+}
 
 }  // namespace
 
@@ -66,6 +106,7 @@ void greedy_ascent(const Target& target, Symbol* x) {
   const bool single = !target.local_moves() || target.local_moves()->need_score() ||
                       target.local_moves()->need_target_cache();
   const double least = single ? kLeastGainInSingle : kLeastGain;
+  if (target.constraint()) return ascend_by_swaps(target, *target.constraint(), least, x);
   bool moved = true;
   for (int pass = 0; moved && pass < kMostPasses; ++pass) {
     moved = false;

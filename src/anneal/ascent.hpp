@@ -33,7 +33,8 @@ class Neighbourhood {
   std::vector<double> differences_;
 };
 
-// Takes the first improvement, coordinates and levels in order, until a pass changes nothing.
+// Takes the first improvement, coordinates and levels in order, until a pass changes nothing. Under
+// a constraint, it moves ones instead.
 void greedy_ascent(const Target& target, Symbol* x);
 
 }  // namespace saltus

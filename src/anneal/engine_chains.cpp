@@ -26,7 +26,7 @@ class EngineChains final : public SearchChains, private StepObserver {
         sampler_(original_),
         plan_(plan),
         found_(found),
-        base_(std::make_shared<const Independent>(Independent::uniform(target.domain()))),
+        base_(std::make_shared<const Independent>(Independent::uniform(target))),
         beta_(plan.betas.front()),
         ensemble_({{&target, plan.restarts, base_, beta_}},
                   {plan.seed, plan.threads, 0, plan.first_restart}),

@@ -7,6 +7,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
 #include "saltus/core/philox.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus {
 namespace {
@@ -63,7 +64,8 @@ void add_sizes(const Target& target, Symbol* x, bool counts_for_largest, Changes
 Changes changes_from(const Target& target, const Stream& stream) {
   const Domain& domain = target.domain();
   std::vector<Symbol> x(static_cast<std::size_t>(padded(domain.dim())));
-  for (int i = 0; i < domain.dim(); ++i) {
+  if (const Constraint* constraint = target.constraint()) constraint->draw(stream, x.data());
+  for (int i = 0; i < domain.dim() && !target.constraint(); ++i) {
     x[static_cast<std::size_t>(i)] = static_cast<Symbol>(
         stream.word(static_cast<std::uint32_t>(i)) * std::uint64_t(domain.levels(i)) >> 32);
   }

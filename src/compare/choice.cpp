@@ -8,16 +8,22 @@
 #include "core/closest_name.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus {
 namespace {
 
+constexpr double kMostRacedPairs = 1e5;  // that a step of locally_balanced weighs
 constexpr double kPilotSeconds = 0.005, kShortestRace = 0.1, kLongestRace = 10;
 
 std::vector<std::string> parameters_of(const std::string& sampler) {
   std::vector<std::string> list;
   for (const SamplerEntry& entry : sampler_entries()) {
     if (entry.name == sampler) list = entry.parameters;
+  }
+  for (const SamplerEntry& entry : constrained_sampler_entries()) {
+    if (entry.name == sampler)
+      list.insert(list.end(), entry.parameters.begin(), entry.parameters.end());
   }
   return list;
 }
@@ -27,10 +33,13 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
 }
 
 // Those that can be left to run alone: exact and random. What has to evaluate every neighbour of a
-// state from scratch is too slow to try.
+// state from scratch, or very many of them, is too slow to try.
 bool serves_alone(const Target& target, const Contender& c) {
   const auto sampler = make_sampler(c.sampler, target, c.settings);
-  const bool expands = !target.local_moves() && c.sampler == "locally_balanced";
+  const Constraint* k = target.constraint();
+  const bool many_pairs =
+      k && static_cast<double>(k->low()) * (k->dim() - k->low()) > kMostRacedPairs;
+  const bool expands = (!target.local_moves() || many_pairs) && c.sampler == "locally_balanced";
   return sampler->exact() && sampler->random() && !expands;
 }
 

@@ -7,6 +7,7 @@
 #include "saltus/anneal/annealing.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/target/constrained.hpp"
 #include "saltus/temper/parallel_tempering.hpp"
 
 namespace saltus {
@@ -130,7 +131,7 @@ Racer::Racer(const Target& target, const Contender& contender, const RacePlan& p
   if (contender.tempered) {
     run_plan.warmup = std::min<std::uint64_t>(run_plan.warmup, kMostTemperedWarmup);
     auto base = plan.base;
-    if (!base) base = std::make_shared<Independent>(Independent::uniform(target.domain()));
+    if (!base) base = std::make_shared<Independent>(Independent::uniform(target));
     run_ = std::make_unique<ParallelTempering>(target, base, std::move(sampler), run_plan,
                                                TemperingPlan{});
     run_->add(*record_);
@@ -240,7 +241,7 @@ int leader(const std::vector<RaceResult>& results) {
 
 bool misses_exact_means(const Target& target, const RaceResult& r) {
   if (target.stochastic() || target.domain().unbounded() ||
-      !target.domain().states(StateTable::kMostStates)) {
+      !count_states(target, StateTable::kMostStates)) {
     return false;
   }
   // Standard errors from the exact mean that chance does not explain, and effective draws from
@@ -269,7 +270,7 @@ namespace {
 bool can_be_tempered(const Target& target, const RaceResult& r) {
   if (!r.exact || !r.random || target.stochastic() || target.domain().unbounded()) return false;
   try {
-    const Tempered path(target, Independent::uniform(target.domain()));
+    const Tempered path(target, Independent::uniform(target));
     const auto sampler = make_sampler(r.contender.sampler, path, r.contender.settings);
     check_annealing(*sampler, path);
     return true;

@@ -46,6 +46,9 @@ CoupledDraw couple_draws(std::span<const double> p, std::span<const double> q, c
 }
 
 std::unique_ptr<CoupledKernel> make_coupled_kernel(const Target& target, const Sampler& sampler) {
+  if (target.constraint()) {
+    throw UsageError("there is no coupling of chains under a constraint");
+  }
   require(sampler, target);
   if (target.domain().unbounded()) {
     throw UsageError(

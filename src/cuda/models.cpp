@@ -18,6 +18,9 @@ struct Entry {
 };
 
 std::shared_ptr<DeviceEnergy> rbm_energy(const Rbm& rbm) {
+  if (rbm.model().constant != 0) {
+    throw UsageError("an RBM with a constant is computed on the processor");
+  }
   return std::make_shared<RbmEnergy>(rbm.model());
 }
 

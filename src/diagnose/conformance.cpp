@@ -320,7 +320,10 @@ StepCheck check_steps(const Sampler& sampler, const Target& target, const StateT
                                  static_cast<std::uint32_t>(chains));
       ensemble.evaluate();
       ensemble.advance(sampler, 1, observer);
-      if (counts[n] > 0) continue;
+      if (counts[n] > 0) {  // outside a table that was cut off, or where a constraint is broken
+        result.impossible = result.impossible || target.constraint() != nullptr;
+        continue;
+      }
       counts.pop_back();
       result.steps += static_cast<std::uint64_t>(chains);
       add_row(result, buffer.view()[row(from)], counts, chains);

@@ -6,6 +6,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/core/parallel.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus {
 namespace {
@@ -89,9 +90,48 @@ void add_weight(const Domain& domain, std::size_t number, int first, int last, d
   for (int i = first; i < last; ++i) sums.classes[at(domain.score_begin(i)) + x[at(i)]] += weight;
 }
 
+// The states that a constraint allows, a block at a time.
+ExactAnswer constrained_answer(const Target& target, const Constraint& constraint) {
+  const Domain& domain = target.domain();
+  const RowBuffer<Symbol> buffer(static_cast<int>(kBlock), domain.dim());
+  std::vector<double> logp(kBlock);
+  std::vector<Symbol> x(at(domain.dim()));
+  ExactAnswer answer{0, std::vector<double>(at(domain.dim()))};
+  double reference = -INFINITY, total = 0;
+  Scratch scratch;
+  constraint.first(x.data());
+  for (bool more = true; more;) {
+    Rows<Symbol> rows = buffer.view();
+    for (rows.rows = 0; more && rows.rows < static_cast<int>(kBlock); ++rows.rows) {
+      std::ranges::copy(x, rows[rows.rows]);
+      more = constraint.next(x.data());
+    }
+    target.evaluate_exact({0, 0, scratch}, rows, logp.data(), {});
+    const double top =
+        std::max(reference, *std::max_element(logp.begin(), logp.begin() + rows.rows));
+    if (top == -INFINITY) continue;
+    const double factor = std::exp(reference - top);
+    total *= factor;
+    for (double& m : answer.means) m *= factor;
+    reference = top;
+    for (int r = 0; r < rows.rows; ++r) {
+      const double weight = std::exp(logp[at(r)] - reference);
+      total += weight;
+      for (int i = 0; i < domain.dim(); ++i)
+        answer.means[at(i)] += weight * domain.value(rows[r][i]);
+    }
+  }
+  for (double& m : answer.means) m /= total;
+  answer.log_z = reference + std::log(total);
+  return answer;
+}
+
 }  // namespace
 
 ExactAnswer exact_answer(const Target& target, int threads) {
+  if (const Constraint* constraint = target.constraint()) {
+    return constrained_answer(target, *constraint);
+  }
   const Domain& domain = target.domain();
   if (domain.unbounded())
     throw UsageError("the model's integers are unbounded: they cannot be gone through");
@@ -127,7 +167,8 @@ ExactAnswer exact_answer(const Target& target, int threads) {
 StateTable::StateTable(const Target& target, int levels)
     : target_(target),
       domain_(target.domain().unbounded() ? target.domain().truncated(levels) : target.domain()) {
-  const auto count = domain_.states(kMostStates);
+  const Constraint* constraint = target.constraint();
+  const auto count = constraint ? constraint->count(kMostStates) : domain_.states(kMostStates);
   if (!count) {
     throw UsageError("the model has more than " + std::to_string(kMostStates) +
                      " states, too many for an exact table");
@@ -135,6 +176,11 @@ StateTable::StateTable(const Target& target, int levels)
   const int states = static_cast<int>(*count), dim = domain_.dim();
   x_ = RowBuffer<Symbol>(states, dim);
   for (int s = 0; s < states; ++s) {
+    if (constraint) {
+      std::copy_n(x_.view()[std::max(0, s - 1)], dim, x_.view()[s]);
+      s == 0 ? constraint->first(x_.view()[s]) : void(constraint->next(x_.view()[s]));
+      continue;
+    }
     for (int i = dim - 1, rest = s; i >= 0; rest /= domain_.levels(i), --i) {
       x_.view()[s][i] = static_cast<Symbol>(rest % domain_.levels(i));
     }
@@ -150,7 +196,21 @@ StateTable::StateTable(const Target& target, int levels)
   for (double l : logp_) probability_.push_back(std::exp(l - log_z_));
 }
 
+// The place of a state that a constraint allows.
+std::size_t StateTable::place(const Symbol* x) const {
+  const auto dim = domain_.dim();
+  std::size_t low = 0, high = size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    const bool before =
+        std::lexicographical_compare(state(middle), state(middle) + dim, x, x + dim);
+    before ? low = middle + 1 : high = middle;
+  }
+  return low < size() && std::equal(x, x + dim, state(low)) ? low : size();
+}
+
 std::size_t StateTable::index(const Symbol* x) const {
+  if (target_.constraint()) return place(x);
   std::size_t s = 0;
   for (int i = 0; i < domain_.dim(); ++i) {
     if (x[i] >= domain_.levels(i)) return size();

@@ -92,6 +92,7 @@ FactorsModel graph_of(const Potts& target) {
 
 FactorsModel graph_of(const Bernoulli& target) {
   FactorsModel graph = empty_graph(target.domain());
+  graph.constant = target.model().constant;
   for (int i = 0; i < target.domain().dim(); ++i) {
     add_field(graph, target.domain(), i, target.model().logits[at(i)]);
   }

@@ -34,7 +34,10 @@ struct Maker {
 struct Scaler {
   double beta;
 
-  void operator()(BernoulliModel& m) const { scale(m.logits); }
+  void operator()(BernoulliModel& m) const {
+    scale(m.logits);
+    m.constant *= beta;
+  }
   void operator()(IsingModel& m) const {
     scale(m.couplings), scale(m.fields);
     m.constant *= beta;

@@ -8,6 +8,7 @@
 
 #include "run/ensemble_parts.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus {
 namespace {
@@ -117,6 +118,11 @@ void Ensemble::start_random() {
     for (int r = 0; r < tile.rows(); ++r) {
       const std::uint32_t chain = tile.first_chain + static_cast<std::uint32_t>(r);
       const Stream stream(seed_, chain, 0, Purpose::start);
+      if (const Constraint* constraint = storage->model->constraint()) {
+        constraint->draw(stream, tile.x[r]);
+        if (forbidden) allow(*forbidden, seed_, chain, tile.x[r]);
+        continue;
+      }
       for (int i = 0; i < domain.dim(); ++i) {
         const std::uint64_t levels = domain.unbounded() ? static_cast<unsigned>(kStartLevels)
                                                         : static_cast<unsigned>(domain.levels(i));
@@ -132,6 +138,7 @@ void Ensemble::start_dispersed() {
   start_random();
   for_tiles([](Storage& storage, ThreadWorkspace& thread) {
     const Target& model = *storage.model;
+    if (model.constraint()) return;  // which one level of all coordinates would break
     const Domain& domain = model.domain();
     Tile& tile = storage.tile;
     std::vector<Symbol> at_random(index(domain.dim()));
@@ -192,6 +199,12 @@ void Ensemble::set_states(Rows<const Symbol> states) {
                         std::to_string(states[slot][i]) + " at coordinate " + std::to_string(i) +
                         ", which has " + std::to_string(domain.levels(i)) + " levels");
       }
+    }
+    const Constraint* constraint = group_of(slot).law.target->constraint();
+    if (constraint && !constraint->allows(states[slot])) {
+      throw DataError("the starting state of chain " + std::to_string(slot) + " " +
+                      constraint->violation(states[slot]) + " (constraint " + constraint->text() +
+                      ")");
     }
     std::copy_n(states[slot], domain.dim(), row(slot));
   }

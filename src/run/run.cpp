@@ -93,7 +93,7 @@ void Run::settle() {
   if (!target_.local_moves() || on_device() || target_.stochastic()) return;
   if (target_.domain().unbounded()) return;
   const Gibbs gibbs(target_, {.updates = 0});
-  if (!gibbs.missing(target_).empty()) return;
+  if (!lacking(gibbs, target_).empty()) return;
   const int dim = target_.domain().dim();
   const RowBuffer<Symbol> states(plan_.chains, dim);
   const auto copy_states = [&] {

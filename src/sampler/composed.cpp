@@ -72,6 +72,10 @@ std::string Composed::missing(const Target& target) const {
   return {};
 }
 
+bool Composed::keeps_constraint() const {
+  return std::ranges::all_of(parts_, [](const auto& p) { return p->keeps_constraint(); });
+}
+
 bool Composed::accumulates_rounding(const Target& target) const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [&](const auto& p) { return p->accumulates_rounding(target); });

@@ -8,6 +8,8 @@
 #include "core/number_text.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/sampler/composed.hpp"
+#include "saltus/target/constraint.hpp"
+#include "sampler/constrained/entries.hpp"
 #include "sampler/entries.hpp"
 
 namespace saltus {
@@ -32,12 +34,25 @@ void check_parameters(const SamplerEntry& entry, const Settings& settings) {
   }
 }
 
-const SamplerEntry& entry_of(const std::string& name) {
-  std::vector<std::string> names;
-  for (const SamplerEntry& entry : sampler_entries()) {
-    if (entry.name == name) return entry;
-    names.push_back(entry.name);
+const std::vector<SamplerEntry>& entries_for(const Target& target) {
+  return target.constraint() ? constrained_sampler_entries() : sampler_entries();
+}
+
+// Null where there is none of the name.
+const SamplerEntry* find_entry(const std::vector<SamplerEntry>& entries, const std::string& name) {
+  const auto found = std::ranges::find(entries, name, &SamplerEntry::name);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+const SamplerEntry& entry_of(const std::string& name, const Target& target) {
+  if (const SamplerEntry* entry = find_entry(entries_for(target), name)) return *entry;
+  if (target.constraint() && find_entry(sampler_entries(), name)) {
+    throw UsageError("sampler " + name + " does not keep the constraint " +
+                     target.constraint()->text() +
+                     "; these samplers do: " + joined(samplers_for(target)));
   }
+  std::vector<std::string> names;
+  for (const SamplerEntry& entry : sampler_entries()) names.push_back(entry.name);
   throw UsageError("there is no sampler '" + name + "'; there are " + joined(names) +
                    did_you_mean(name, names));
 }
@@ -80,7 +95,7 @@ std::size_t part_of(const std::string& key, const std::vector<const SamplerEntry
 std::unique_ptr<Sampler> make_sequence(const std::vector<std::string>& names, const Target& target,
                                        const Settings& settings) {
   std::vector<const SamplerEntry*> entries;
-  for (const std::string& name : names) entries.push_back(&entry_of(name));
+  for (const std::string& name : names) entries.push_back(&entry_of(name, target));
   const std::vector<std::string> labels = part_labels(names);
   std::vector<Settings> settings_of(entries.size());
   for (const auto& [key, value] : settings) {
@@ -115,11 +130,20 @@ const std::vector<SamplerEntry>& sampler_entries() {
   return entries;
 }
 
+const std::vector<SamplerEntry>& constrained_sampler_entries() {
+  static const std::vector<SamplerEntry> entries = {
+      constrained_dmala_entry(), constrained_gibbs_entry(),
+      constrained_gwg_entry(),   constrained_locally_balanced_entry(),
+      constrained_pas_entry(),
+  };
+  return entries;
+}
+
 std::vector<std::string> samplers_for(const Target& target) {
   std::vector<std::string> names;
-  for (const SamplerEntry& entry : sampler_entries()) {
+  for (const SamplerEntry& entry : entries_for(target)) {
     const auto sampler = entry.make(target, {});
-    if (sampler->missing(target).empty()) names.push_back(entry.name);
+    if (lacking(*sampler, target).empty()) names.push_back(entry.name);
   }
   return names;
 }
@@ -128,7 +152,7 @@ std::unique_ptr<Sampler> make_sampler(const std::string& name, const Target& tar
                                       const Settings& settings) {
   const std::vector<std::string> parts = split_list(name, '+');
   if (parts.size() > 1) return make_sequence(parts, target, settings);
-  return make_one(entry_of(name), target, settings);
+  return make_one(entry_of(name, target), target, settings);
 }
 
 Settings as_settings(const std::string& name, const std::vector<Parameter>& parameters) {
@@ -137,7 +161,9 @@ Settings as_settings(const std::string& name, const std::vector<Parameter>& para
     const std::string key = p.name.substr(p.name.find('.') + 1);  // of a part: dmala.step_size
     if (key == "adapt") continue;
     for (const std::string& part : split_list(name, '+')) {
-      if (!knows(entry_of(part), key)) continue;
+      const SamplerEntry *usual = find_entry(sampler_entries(), part),
+                         *constrained = find_entry(constrained_sampler_entries(), part);
+      if (!(usual && knows(*usual, key)) && !(constrained && knows(*constrained, key))) continue;
       settings[p.name] = std::visit([](const auto& v) { return fmt::format("{}", v); }, p.value);
     }
   }

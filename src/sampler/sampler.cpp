@@ -8,8 +8,13 @@ std::string Sampler::missing(const Target& target) const {
   return exact() && target.stochastic() ? "log p itself, not a mini-batch estimate of it" : "";
 }
 
+std::string lacking(const Sampler& sampler, const Target& target) {
+  if (target.constraint() && !sampler.keeps_constraint()) return "all states of the domain";
+  return sampler.missing(target);
+}
+
 void require(const Sampler& sampler, const Target& target) {
-  const std::string missing = sampler.missing(target);
+  const std::string missing = lacking(sampler, target);
   if (missing.empty()) return;
   throw UsageError("sampler " + sampler.name() + " needs " + missing + ", which the model " +
                    target.name() + " does not have");

@@ -13,6 +13,14 @@ namespace {
 
 constexpr int kPilotSteps = 200;
 
+// States of the free coordinates become those of the whole model.
+void add_given(const GivenValues& given, Found& found) {
+  const Rows<const Symbol> free = found.state.view();
+  RowBuffer<Symbol> all(free.rows, given.domain().dim());
+  for (int r = 0; r < free.rows; ++r) given.scatter(free[r], all.view()[r]);
+  found.state = std::move(all);
+}
+
 // A search from the beginning to its report.
 class AnnealService {
  public:
@@ -26,7 +34,7 @@ class AnnealService {
     result_.sampler = request.sampler == "auto" ? recommended_search_sampler(*request.target)
                                                 : SamplerChoice{request.sampler, request.settings};
     // Made for the path that the chains take: its abilities are those that count.
-    const Tempered path(*request.target, Independent::uniform(request.target->domain()));
+    const Tempered path(*request.target, Independent::uniform(*request.target));
     sampler_ = make_sampler(result_.sampler.name, path, result_.sampler.settings);
   }
 
@@ -35,6 +43,7 @@ class AnnealService {
     tell(AnnealStatus::Stage::polish, 0);
     for (Found* found : {&result_.restarts, &result_.pilot}) {
       finish_states(*request_.target, *found, request_.polish, request_.threads);
+      if (request_.whole) add_given(request_.whole->given, *found);
     }
     result_.total_seconds = watch_.seconds();
     judge(request_, result_);
@@ -241,7 +250,7 @@ AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& p
   const std::vector<std::vector<std::byte>> parts = member.team->collect(out.bytes());
   if (!all.leads()) return {};
   std::vector<ByteReader> in(parts.begin(), parts.end());
-  const int dim = request.target->domain().dim();
+  const int dim = (request.whole ? request.whole->target : request.target)->domain().dim();
   result.restarts = joined(parts, in, dim);
   result.pilot = joined(parts, in, dim);
   result.warnings.clear();
@@ -252,6 +261,7 @@ AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& p
 }  // namespace
 
 SamplerChoice recommended_search_sampler(const Target& target) {
+  if (target.constraint()) return {"dmala", {}};
   constexpr int kFew = 16;  // neighbours that are never too many
   const LocalMoves* moves = target.local_moves();
   const bool sparse = moves && moves->max_neighbours() <= std::max(kFew, target.domain().dim() / 4);
@@ -264,7 +274,7 @@ bool BestState::pilot() const {
 }
 
 AnnealRequest::AnnealRequest(Model model)
-    : objective(model.objective), labels(labels_of(model.value)) {
+    : objective(model.objective), labels(labels_of(model.value)), whole(model.whole) {
   target = shared_target(std::move(model));
 }
 

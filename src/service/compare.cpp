@@ -33,7 +33,7 @@ void add_exact_answers(CompareResult& result, const Target& target, int threads)
   result.exact = affordable_exact_answer(target, threads);
   if (!result.exact) return;
   std::optional<StateTable> table;
-  if (target.domain().states(StateTable::kMostStates)) table.emplace(target);
+  if (count_states(target, StateTable::kMostStates)) table.emplace(target);
   for (std::size_t i = 0; i < result.results.size(); ++i) {
     const RaceResult& r = result.results[i];
     std::vector<double> exact;

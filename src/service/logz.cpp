@@ -31,7 +31,7 @@ Independent base_of(const LogzRequest& request) {
         "log Z is estimated from finitely many levels, but the integers of the model " +
         request.target->name() + " are unbounded");
   }
-  return request.base ? *request.base : Independent::uniform(domain);
+  return request.base ? *request.base : Independent::uniform(*request.target);
 }
 
 // All that determines the weights, so that a checkpoint is not taken for another estimate. Of the
@@ -292,7 +292,7 @@ LogzRequest::LogzRequest(std::shared_ptr<const Target> of) : LogzRequest() {
 }
 
 LogzRequest::LogzRequest(Model model) : LogzRequest() {
-  base = model_base(model.value);
+  base = base_of_target(model);
   model_text = model.text;
   files = model.files;
   target = shared_target(std::move(model));

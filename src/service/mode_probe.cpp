@@ -69,7 +69,7 @@ RowBuffer<Symbol> annealed_states(const SampleRequest& request, const SampleResu
                                   const AnnealingPlan& plan) {
   const Target& target = *request.target;
   const auto base = std::make_shared<Independent>(
-      request.model_base ? *request.model_base : Independent::uniform(target.domain()));
+      request.model_base ? *request.model_base : Independent::uniform(target));
   const Tempered path(target, base);
   const auto sampler = search_sampler(path, result);
   Annealing annealing(path, *sampler, plan, Annealing::Direction::forward);

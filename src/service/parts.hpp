@@ -9,6 +9,7 @@
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/exact.hpp"
 #include "saltus/sample.hpp"
+#include "saltus/target/constrained.hpp"
 
 namespace saltus {
 
@@ -46,7 +47,7 @@ inline constexpr double kExactWork = 1e9;
 inline std::optional<ExactAnswer> affordable_exact_answer(const Target& target, int threads) {
   const Domain& domain = target.domain();
   if (target.stochastic() || domain.unbounded()) return std::nullopt;
-  if (domain.states(static_cast<std::uint64_t>(kExactWork / domain.dim()))) {
+  if (count_states(target, static_cast<std::uint64_t>(kExactWork / domain.dim()))) {
     return exact_answer(target, threads);
   }
   return quick_elimination(target);

@@ -10,9 +10,12 @@
 #include "saltus/run/checkpoint.hpp"
 #include "saltus/run/draw_spool.hpp"
 #include "saltus/run/moments.hpp"
+#include "saltus/target/constraint.hpp"
 #include "saltus/version.hpp"
 #include "service/kept_choice.hpp"
 #include "service/parts.hpp"
+#include "service/some_columns.hpp"
+#include "service/whole.hpp"
 #include "temper/tempering_json.hpp"
 
 namespace saltus {
@@ -42,41 +45,6 @@ std::vector<int> classes_of(const Domain& domain, std::vector<int> coordinates) 
   return coordinates;
 }
 
-// Some columns of draws that hold more.
-class SomeColumns final : public Draws {
- public:
-  SomeColumns(const Draws& all, std::vector<int> columns)
-      : all_(all), columns_(std::move(columns)), info_(all.info()) {
-    if (info_.classes.size() < 2) return;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      info_.classes[c] = all.info().classes[static_cast<std::size_t>(columns_[c])];
-    }
-    info_.classes.resize(columns_.size());
-  }
-  const DrawsInfo& info() const override { return info_; }
-  int chains() const override { return all_.chains(); }
-  std::size_t draws() const override { return all_.draws(); }
-  int dim() const override { return static_cast<int>(columns_.size()); }
-  void read_states(int chain, std::size_t first, Rows<Symbol> x) const override {
-    const RowBuffer<Symbol> whole(1, all_.dim());
-    for (int r = 0; r < x.rows; ++r) {
-      all_.read_states(chain, first + static_cast<std::size_t>(r), whole.view());
-      for (std::size_t c = 0; c < columns_.size(); ++c) x[r][c] = whole.view()[0][columns_[c]];
-    }
-  }
-  void read_logp(int chain, std::size_t first, std::span<double> out) const override {
-    all_.read_logp(chain, first, out);
-  }
-  void read_acceptance(int chain, std::size_t first, std::span<float> out) const override {
-    all_.read_acceptance(chain, first, out);
-  }
-
- private:
-  const Draws& all_;
-  std::vector<int> columns_;
-  DrawsInfo info_;
-};
-
 // Never onto another file: copy_file follows no link at `to`, and replaces no file.
 void copy_draws(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -102,7 +70,7 @@ Independent base_of(const TemperingRequest& tempering, const SampleRequest& requ
     throw UsageError("the model " + target.name() + " has no base of its own");
   }
   return request.model_base && tempering.base != "uniform" ? *request.model_base
-                                                           : Independent::uniform(domain);
+                                                           : Independent::uniform(target);
 }
 
 ObjectiveSummary summarise_objective(const Objective& objective, const SampleResult& r) {
@@ -113,20 +81,15 @@ ObjectiveSummary summarise_objective(const Objective& objective, const SampleRes
   return s;
 }
 
-std::string labels_text(const Labels& labels) {
-  std::string text = "[";
-  for (const std::string& label : labels) text += (text.size() > 1 ? "," : "") + label;
-  return text + "]";
-}
-
 std::vector<Expression> expressions_of(const SampleRequest& request) {
   if (request.observe.empty()) return {};
-  const Domain& domain = request.target->domain();
-  const ExpressionSpace space = {domain.dim(), request.target->shape(), domain.first_value(),
+  const Target& target = request.whole ? *request.whole->target : *request.target;
+  const Domain& domain = target.domain();
+  const ExpressionSpace space = {domain.dim(), target.shape(), domain.first_value(),
                                  domain.spacing()};
   auto list = parse_expressions(request.observe, space);
   if (request.keep == Keep::moments ||
-      (request.coordinates > 0 && request.coordinates < domain.dim())) {
+      (request.coordinates > 0 && request.coordinates < request.target->domain().dim())) {
     throw UsageError("observables need the draws of all coordinates, which this run does not keep");
   }
   return list;
@@ -151,7 +114,8 @@ SampleRequest::SampleRequest(std::shared_ptr<const Target> drawn_from) : SampleR
 SampleRequest::SampleRequest(Model model) : SampleRequest() {
   model_text = model.text;
   model_files = model.files;
-  model_base = saltus::model_base(model.value);
+  model_base = base_of_target(model);
+  whole = model.whole;
   objective = model.objective;
   labels = labels_of(model.value);
   target = shared_target(std::move(model));
@@ -287,17 +251,23 @@ void SampleRun::restore() {
   }
 }
 
+const Target& SampleRun::whole_target() const {
+  return request_.whole ? *request_.whole->target : *request_.target;
+}
+
+// Of all coordinates, given ones too, unless some alone are kept.
 DrawsInfo SampleRun::draws_info() const {
-  const Domain& domain = request_.target->domain();
+  const Target& target = whole_target();
+  const Domain& domain = target.domain();
   DrawsInfo info;
-  info.model = request_.target->name();
+  info.model = target.name();
   info.sampler = run_->chosen().name();
-  info.shape = request_.target->shape();
+  info.shape = target.shape();
   info.levels = domain.max_levels();
   info.first_value = domain.first_value();
   info.spacing = domain.spacing();
-  info.classes = classes_of(domain, kept_);
-  if (kept_.empty()) info.bonds = sparse_bonds(*request_.target);
+  info.classes = classes_of(domain, whole_columns(kept_, request_.whole.get()));
+  if (kept_.empty()) info.bonds = sparse_bonds(target);
   info.exact = run_->chosen().exact();
   info.first_chain = request_.plan.first_chain;
   info.chains_of_run = request_.chains_of_run;
@@ -306,10 +276,18 @@ DrawsInfo SampleRun::draws_info() const {
     if (info.chains_of_run == 0) info.chains_of_run = request_.plan.chains;
   }
   info.attributes = request_.attributes;
-  if (!request_.labels.empty()) info.attributes["labels"] = labels_text(request_.labels);
+  const Labels& labels = request_.labels;
+  if (!labels.coordinates.empty()) info.attributes["labels"] = coordinates_json(labels);
+  if (!labels.levels.empty()) info.attributes["level_names"] = levels_json(labels);
+  if (const Constraint* constraint = target.constraint()) {
+    info.attributes["constraint"] = constraint->text();
+  }
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
-  info.attributes["model_json"] = request_.model_text;
+  info.attributes["model_json"] = request_.whole        ? request_.whole->text
+                                  : target.constraint() ? without_constraint(request_.model_text)
+                                                        : request_.model_text;
+  if (request_.whole) info.attributes["given"] = request_.whole->given.text();
   return info;
 }
 
@@ -404,6 +382,12 @@ void SampleRun::save_to(const std::string& checkpoint) {
 }
 
 std::shared_ptr<const Draws> SampleRun::draws() {
+  std::shared_ptr<const Draws> all = free_draws();
+  if (!all || !request_.whole || !kept_.empty()) return all;
+  return std::make_shared<DrawsWithGiven>(std::move(all), request_.whole->given);
+}
+
+std::shared_ptr<const Draws> SampleRun::free_draws() {
   const double step_size = run_->sampler().step_size().value_or(0);
   if (spool_) spool_->set_step_size(step_size);
   if (in_memory_) in_memory_->set_step_size(step_size);
@@ -423,10 +407,17 @@ void SampleRun::set_attribute(const std::string& name, const std::string& text) 
 void SampleRun::add_moment_summaries(SampleResult& r) const {
   if (r.draws_made == 0) return;
   const auto variance = moments_->variance(), ess = moments_->ess(), rhat = moments_->split_rhat();
-  for (std::size_t i = 0; i < ess.size(); ++i) {
-    const double sd = std::sqrt(variance[i]);
-    r.summaries.push_back({r.mean[i], sd, sd / std::sqrt(ess[i]), ess[i], NAN, rhat[i]});
-    r.watched.push_back(static_cast<int>(i));
+  for (int i = 0; i < whole_target().domain().dim(); ++i) {
+    const int place = request_.whole ? request_.whole->given.place(i) : i;
+    const double mean = r.mean[static_cast<std::size_t>(i)];
+    r.watched.push_back(i);
+    if (place < 0) {
+      r.summaries.push_back({mean, 0, NAN, NAN, NAN, NAN});
+      continue;
+    }
+    const auto k = static_cast<std::size_t>(place);
+    const double sd = std::sqrt(variance[k]);
+    r.summaries.push_back({mean, sd, sd / std::sqrt(ess[k]), ess[k], NAN, rhat[k]});
   }
 }
 
@@ -435,12 +426,14 @@ void SampleRun::add_exact_answer(SampleResult& r) const {
   r.exact = affordable_exact_answer(*request_.target, request_.plan.threads);
   if (r.exact && !std::isfinite(r.exact->log_z))
     r.exact.reset();  // log p of some state is infinite
+  if (r.exact && request_.whole) r.exact = with_given(*r.exact, *request_.target, *request_.whole);
 }
 
 SampleResult SampleRun::result() {
   const Sampler& sampler = run_->sampler();
   SampleResult r;
-  r.target = request_.target;
+  r.whole = request_.whole;
+  r.target = r.whole ? r.whole->target : request_.target;
   r.sampler = run_->chosen().name();
   r.parameters = sampler.parameters();
   r.exact_sampler = run_->chosen().exact();
@@ -455,13 +448,18 @@ SampleResult SampleRun::result() {
   r.draws_made = run_->draws_made();
   r.complete = r.draws_made >= request_.plan.draws;
   r.statistics = run_->statistics();
-  r.mean = moments_->mean();
+  r.mean = r.whole ? means_with_given(moments_->mean(), r.whole->given) : moments_->mean();
   r.kept = kept_;
   r.choice = request_.choice;
   if (const auto* tempering = dynamic_cast<const ParallelTempering*>(run_.get())) {
     r.tempering = tempering->report();
   }
-  if (!(request_.keep_apart && request_.team)) r.draws = draws();
+  if (!(request_.keep_apart && request_.team)) {
+    r.draws = free_draws();
+    if (r.draws && r.draws_made > 0 && request_.probe) r.probe = probe_modes(request_, r);
+    if (r.draws) r.draws = draws();
+  }
+  r.kept = whole_columns(std::move(r.kept), r.whole.get());
   if (r.draws) {
     const Draws& all = *r.draws;
     const int count = watched_count(all.dim(), request_.plan);
@@ -470,7 +468,7 @@ SampleResult SampleRun::result() {
                       ? summarise(all, false, request_.plan.threads)
                       : summarise(SomeColumns(all, columns), false, request_.plan.threads);
     for (int c : columns) {
-      r.watched.push_back(kept_.empty() ? c : kept_[static_cast<std::size_t>(c)]);
+      r.watched.push_back(r.kept.empty() ? c : r.kept[static_cast<std::size_t>(c)]);
     }
   } else {
     add_moment_summaries(r);
@@ -482,9 +480,9 @@ SampleResult SampleRun::result() {
     }
   }
   r.best = best_->best();
+  if (r.best && r.whole) r.best->state = r.whole->given.whole(r.best->state);
   if (r.draws && r.draws_made > 0) {
     r.observables = observe(*r.draws, own_, own_.empty() ? Reading::quick : Reading::thorough);
-    if (request_.probe) r.probe = probe_modes(request_, r);
   }
   r.labels = request_.labels;
   if (request_.objective && r.best) r.objective = summarise_objective(*request_.objective, r);

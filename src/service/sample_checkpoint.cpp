@@ -96,7 +96,8 @@ void attach_saved_model(SampleRequest& r, const ModelOptions& options) {
     if (r.model_files[path] == sum) continue;
     throw DataError(path + " has changed since " + r.resume + " was saved");
   }
-  r.model_base = model_base(model.value);
+  r.model_base = base_of_target(model);
+  r.whole = model.whole;
   r.objective = model.objective;
   r.labels = labels_of(model.value);
   r.target = shared_target(std::move(model));

@@ -45,7 +45,9 @@ std::size_t constant_coordinates(const SampleResult& r) {
   if (r.draws_made < 4) return 0;
   std::size_t count = 0;
   for (std::size_t k = 0; k < r.summaries.size(); ++k) {
-    count += r.summaries[k].sd == 0 && r.target->domain().levels(r.watched[k]) > 1;
+    const int i = r.watched[k];
+    count += r.summaries[k].sd == 0 && r.target->domain().levels(i) > 1 &&
+             !(r.whole && r.whole->given.is_given(i));
   }
   return count;
 }

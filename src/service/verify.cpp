@@ -9,6 +9,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/gradient_check.hpp"
+#include "saltus/target/constrained.hpp"
 
 namespace saltus {
 namespace {
@@ -66,9 +67,9 @@ int levels_for_table(const Domain& domain) {
   return std::min(64, static_cast<int>(most + 1e-9));
 }
 
-bool fits_table(const Domain& domain) {
-  if (domain.unbounded()) return levels_for_table(domain) >= 4;
-  return domain.states(StateTable::kMostStates).has_value();
+bool fits_table(const Target& target) {
+  if (target.domain().unbounded()) return levels_for_table(target.domain()) >= 4;
+  return count_states(target, StateTable::kMostStates).has_value();
 }
 
 std::string classes_text(int classes, const Target& target) {
@@ -135,7 +136,7 @@ void verify_steps(const Sampler& sampler, const Target& target, const StateTable
 
 void verify_exactly(const Sampler& sampler, const Target& target, Checks& checks) {
   const Domain& domain = target.domain();
-  if (!fits_table(domain)) {
+  if (!fits_table(target)) {
     const std::string why = fmt::format(
         "the model has more than {} states, too many for the transition matrix: verify "
         "the sampler on a small model of this kind",

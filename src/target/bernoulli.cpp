@@ -9,7 +9,7 @@ template <class Value, class T>
 void Bernoulli::evaluate_rows(Rows<const Value> x, double* logp, Rows<T> score) const {
   const std::size_t dim = model_.logits.size();
   for (int r = 0; r < x.rows; ++r) {
-    double sum = 0;
+    double sum = model_.constant;
     if (logp) {
       for (std::size_t i = 0; i < dim; ++i) sum += model_.logits[i] * static_cast<double>(x[r][i]);
       logp[r] = sum;

@@ -6,6 +6,7 @@
 
 #include "ops/ops.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/target/target.hpp"
 
 namespace saltus {
 namespace {
@@ -60,6 +61,15 @@ Independent Independent::uniform(const Domain& domain) {
                  -std::log(domain.levels(i)));
   }
   return {domain, std::move(log_p)};
+}
+
+Independent Independent::uniform(const Target& target) {
+  Independent law = uniform(target.domain());
+  if (const Constraint* constraint = target.constraint()) {
+    law.constraint_ = std::make_shared<const Constraint>(*constraint);
+    law.log_p_of_zeros_ = -constraint->log_count();  // of any state: they are equally likely
+  }
+  return law;
 }
 
 Independent Independent::bernoulli(const Domain& domain, std::span<const double> upper) {
@@ -119,6 +129,7 @@ double Independent::score(int i, int level) const {
 }
 
 void Independent::draw(const Stream& stream, Symbol* x) const {
+  if (constraint_) return constraint_->draw(stream, x);
   for (int i = 0; i < domain_.dim(); ++i) {
     double left = stream.uniform(static_cast<std::uint32_t>(i));
     int level = 0;

@@ -150,7 +150,8 @@ void Rbm::evaluate_near(const At& at, const Evaluated& known, Rows<const Symbol>
   if (logp || score) finish(at, z, logp, score);
   for (int r = 0; logp && r < y.rows; ++r) {
     logp[r] +=
-        ops::active().weigh_values(domain_.dim(), y[r], 0, 1, nullptr, model_.visible_bias.data());
+        ops::active().weigh_values(domain_.dim(), y[r], 0, 1, nullptr, model_.visible_bias.data()) +
+        model_.constant;
   }
 }
 
@@ -162,6 +163,7 @@ void Rbm::evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
                     by_visible_.view().stride, z.data, z.stride);
   finish(at, z, logp, gradient);
   for (int r = 0; logp && r < v.rows; ++r) {
+    logp[r] += model_.constant;
     for (std::size_t i = 0; i < model_.visible_bias.size(); ++i) {
       logp[r] += model_.visible_bias[i] * double{v[r][i]};
     }
@@ -231,7 +233,7 @@ void Rbm::visible_log_odds_exact(const Symbol* hidden_row, double* out) const {
 void Rbm::evaluate_exact(const At&, Rows<const Symbol> x, double* logp, Rows<double> score) const {
   const std::size_t visible = model_.visible_bias.size();
   for (int r = 0; r < x.rows; ++r) {
-    double sum = 0;
+    double sum = model_.constant;
     for (std::size_t i = 0; i < visible; ++i) {
       sum += model_.visible_bias[i] * x[r][i];
       if (score) score[r][i] = model_.visible_bias[i];

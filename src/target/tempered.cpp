@@ -33,6 +33,11 @@ Tempered::Tempered(const Target& model, std::shared_ptr<const Independent> base)
   bool same = ours.dim() == theirs.dim() && ours.kind() == theirs.kind();
   for (int i = 0; same && i < ours.dim(); ++i) same = ours.levels(i) == theirs.levels(i);
   if (!same) throw UsageError("the base is a law on other states than those of " + model.name());
+  if (model.constraint() && !base_->constraint()) {
+    throw UsageError("under the constraint " + model.constraint()->text() +
+                     " the base is uniform among the states that it allows, no law of "
+                     "independent coordinates");
+  }
 }
 
 void Tempered::set_beta(double beta) {

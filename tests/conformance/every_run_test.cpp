@@ -9,6 +9,7 @@
 #include "larger_targets.hpp"
 #include "resume.hpp"
 #include "saltus/compare/race.hpp"
+#include "saltus/target/constrained.hpp"
 
 namespace saltus {
 namespace {
@@ -61,6 +62,43 @@ TEST_P(EveryRun, RecordsTheLogpOfTheDraw) {
   }
 }
 
+std::unique_ptr<Target> under(std::unique_ptr<Target> model, const char* constraint) {
+  const int dim = model->domain().dim();
+  return std::make_unique<Constrained>(std::move(model), Constraint::parse(constraint, dim));
+}
+
+// Sparse and dense pairs, and hidden units, whose local moves keep values of their own.
+std::vector<LargerTarget> constrained_targets() {
+  using Made = std::unique_ptr<Target>;
+  return {
+      {"sum", [] { return under(Made(new IsingLattice(7, 5, true, 0.1, 0.1)), "sum=11"); }},
+      {"range",
+       [] {
+         return under(make_ising(70, ring(70, 0.05, 20), some_numbers(70, 0.3, 2),
+                                 Quadratic::Storage::dense),
+                      "sum=5..30");
+       }},
+      {"hidden_sum",
+       [] {
+         return under(Made(new Rbm(some_numbers(400, 0.4, 4), some_numbers(20, 0.5, 5),
+                                   some_numbers(20, 0.5, 6))),
+                      "sum=6");
+       }},
+      {"groups",
+       [] {
+         return under(Made(new Rbm(some_numbers(400, 0.4, 4), some_numbers(20, 0.5, 5),
+                                   some_numbers(20, 0.5, 6))),
+                      "one-hot=0-4,5-11,12-19");
+       }},
+      {"parity",
+       [] {
+         return under(make_ising(50, ring(50, 0.2, 2), some_numbers(50, 0.3, 1)), "parity=odd");
+       }},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(ConstrainedTargets, EveryRun, testing::ValuesIn(constrained_targets()),
+                         [](const auto& p) { return p.param.name; });
 INSTANTIATE_TEST_SUITE_P(Targets, EveryRun, testing::ValuesIn(larger_targets()),
                          [](const auto& p) { return p.param.name; });
 

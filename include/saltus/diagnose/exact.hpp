@@ -18,11 +18,11 @@ struct ExactAnswer {
 };
 
 // Evaluates logp of all states, up to some ten million of them. The domain must be bounded; the
-// caller decides whether it is small enough (Domain::states). threads 0: all cores.
+// caller decides whether it is small enough (count_states). threads 0: all cores.
 ExactAnswer exact_answer(const Target& target, int threads = 0);
 
 // Every state of a small space, with its logp, score and probability: what exact checks are made
-// of.
+// of. Where the target has a constraint, every state that this allows.
 class StateTable {
  public:
   static constexpr std::size_t kMostStates = 4096;
@@ -38,7 +38,7 @@ class StateTable {
   const Symbol* state(std::size_t s) const { return x_.view()[static_cast<int>(s)]; }
   const double* score(std::size_t s) const { return score_.view()[static_cast<int>(s)]; }
   double logp(std::size_t s) const { return logp_[s]; }
-  // The number of a state; size() for one outside a table that was cut off.
+  // The number of a state; size() for one that is not in the table.
   std::size_t index(const Symbol* x) const;
 
   // Normalised probabilities, and log Z.
@@ -48,6 +48,8 @@ class StateTable {
   std::vector<double> means(std::span<const double> law) const;
 
  private:
+  std::size_t place(const Symbol* x) const;
+
   const Target& target_;
   Domain domain_;
   RowBuffer<Symbol> x_;

@@ -24,6 +24,16 @@ bool can_write_png();
 // 8-bit greyscale; `pixels` holds height rows of width bytes, 0 is black, 255 white.
 std::vector<std::byte> encode_png(std::span<const std::uint8_t> pixels, int width, int height);
 
+// A picture that a file holds, as 8-bit grey, row after row; opacity 255 is opaque, 0 transparent.
+struct GreyPicture {
+  int height = 0, width = 0;
+  std::vector<std::uint8_t> grey, opacity;
+};
+
+// Throws FileError, DataError for a file that is no PNG, or of more than 2^26 pixels, and
+// UsageError when this build has no libpng.
+GreyPicture read_png(const std::filesystem::path& path);
+
 // Level 0 is black, level `levels` - 1 white. Throws UsageError when the grid does not fit the
 // rows, a level is out of range, or the picture would be larger than PNG programs read.
 std::vector<std::byte> png_grid(Rows<const Symbol> images, const ImageGrid& grid, int levels = 2);

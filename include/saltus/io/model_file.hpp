@@ -12,6 +12,8 @@
 #include "saltus/core/device.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/model/models.hpp"
+#include "saltus/target/given_values.hpp"
+#include "saltus/target/independent.hpp"
 #include "saltus/target/target.hpp"
 
 namespace saltus {
@@ -38,12 +40,20 @@ struct ProblemOptions {
   std::string problem;    // of a graph: max-cut, mis, max-clique, colouring or partition
   std::optional<double> penalty;
   int colours = 0, parts = 0;
+  bool hard = false;  // every clause of a CNF must hold
 
   bool operator==(const ProblemOptions&) const = default;
 };
 
+// The model of which a target is the law of some coordinates, given the others.
+struct WholeModel {
+  std::shared_ptr<const Target> target;  // of all coordinates
+  GivenValues given;
+  std::string text;  // as Model::text, of the model alone
+};
+
 struct Model {
-  AnyModel value;
+  AnyModel value;                   // of all coordinates, also where some are given
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
   std::optional<Objective> objective;  // where the file is that of a problem
@@ -53,7 +63,20 @@ struct Model {
   std::string text;
   // Other files that it was made from, by absolute path, with checksums of their contents.
   std::map<std::string, std::string> files;
+  // Where values are given, which `target` has no coordinates for; otherwise null.
+  std::shared_ptr<const WholeModel> whole;
 };
+
+// The values of all coordinates are given; log p of that state, which is then log Z as well.
+struct NothingFree : UsageError {
+  NothingFree(const std::string& what, double logp_there) : UsageError(what), logp(logp_there) {}
+  double logp;
+};
+
+// model_base of the model's value, for the coordinates of its target; nothing under a constraint.
+std::optional<Independent> base_of_target(const Model& model);
+// The list of given values that a Model::text has, as GivenValues::text; empty: none.
+std::string given_in_text(const std::string& model_text);
 
 // A model's target, which keeps the model alive.
 std::shared_ptr<const Target> shared_target(Model model);
@@ -66,6 +89,11 @@ struct ModelOptions {
   DeviceChoice device;
   bool scripts = true;  // TorchScript files may be run. They are programs: they can read and write
   ProblemOptions problem = {};
+  // Known values of some coordinates, "3=1,7=0", or a file of such; docs/problems.md has the kinds.
+  // The target is then the law of the other coordinates, given these. Where all are given,
+  // load_model throws NothingFree.
+  std::string given = {};
+  std::string constraint = {};  // Constraint::parse: the target is restricted to it; empty: none
 };
 
 // What ProblemOptions::format can be.
@@ -73,7 +101,7 @@ std::vector<std::string> problem_format_names();
 
 // A file, or a built-in name. Throws NoModel when there is neither, and DataError, naming the
 // file, the field and the value, when the description does not fit; UsageError when the model or
-// the device needs a part (libtorch, CUDA) that is not there.
+// the device needs a part (libtorch, CUDA) that is not there, or has no room for the constraint.
 Model load_model(const std::string& file_or_name, const ModelOptions& options = {});
 
 // From JSON text; `source` names it in messages. Files that it names lie relative to `folder`.
@@ -88,6 +116,9 @@ Model load_saved_model(const std::string& text, const std::string& source,
 // As load_model, without a target and without checksums: no part that computes is loaded, and no
 // script is run.
 Model read_model(const std::string& file_or_name, const ProblemOptions& options = {});
+
+// Model::text without the constraint that it may hold beside the model.
+std::string without_constraint(const std::string& model_text);
 
 // Writes a model as JSON. The weights of a network and of a large RBM go into NAME.weights.npz
 // beside it. Each file is the old one or the new one, never half of one. Throws FileError.

@@ -93,13 +93,15 @@ class Ensemble {
   const Symbol* state(int slot) const;
 
   // Uniform over all levels; unbounded integers start at 0 to 9. Where the model has forbidden
-  // states, from there to one that it allows.
+  // states, from there to one that it allows; where it has a constraint, uniform over what that
+  // allows.
   void start_random();
-  // The states of Start::dispersed (run.hpp). Where the model forbids one, that of start_random.
+  // The states of Start::dispersed (run.hpp). Where the model forbids one, or has a constraint,
+  // that of start_random.
   void start_dispersed();
   // Draws of the groups' bases, which they must have.
   void start_from_base();
-  // Throws DataError when a level is out of range.
+  // Throws DataError when a level is out of range, or the model's constraint is broken.
   void start_from(Rows<const Symbol> states, std::uint64_t step = 0);
 
   // Gives the chains names from `first` on.

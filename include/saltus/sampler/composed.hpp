@@ -25,6 +25,7 @@ class Composed : public Sampler, public Tunable, public Enumerable {
   bool exact() const override;
   bool reversible() const override;
   std::string missing(const Target& target) const override;
+  bool keeps_constraint() const override;
   Needs needs(const Target&) const override { return {false, false, false}; }
   bool accumulates_rounding(const Target& target) const override;
 

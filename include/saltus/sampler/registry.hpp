@@ -17,6 +17,8 @@ struct SamplerEntry {
 };
 
 const std::vector<SamplerEntry>& sampler_entries();
+// Those that serve a target with a constraint, under the names of the samplers that they condition.
+const std::vector<SamplerEntry>& constrained_sampler_entries();
 
 // The names of the samplers that can serve the target.
 std::vector<std::string> samplers_for(const Target& target);

@@ -136,9 +136,13 @@ class Sampler {
   virtual bool reversible() const { return false; }
 
   // What the target lacks for this sampler, in words that complete "the sampler needs ..."; empty
-  // when it lacks nothing. Nothing else says so: the registry and runs ask here. By default an
-  // exact sampler needs log p itself, because of its Metropolis test.
+  // when it lacks nothing. By default an exact sampler needs log p itself, because of its
+  // Metropolis test. The registry and runs ask `lacking`, which sees to constraints as well.
   virtual std::string missing(const Target& target) const;
+
+  // Its steps stay among the states that the target's constraint allows (Target::constraint).
+  // Samplers that do not say so are refused where there is one.
+  virtual bool keeps_constraint() const { return false; }
 
   // What must be there on entry to a step beside the states.
   struct Needs {
@@ -175,6 +179,9 @@ class Sampler {
   virtual const Tunable* tunable() const { return nullptr; }
   virtual const Enumerable* enumerable() const { return nullptr; }
 };
+
+// What the target lacks for the sampler (Sampler::missing); empty when it can serve.
+std::string lacking(const Sampler& sampler, const Target& target);
 
 // Throws UsageError when the target lacks something that the sampler needs.
 void require(const Sampler& sampler, const Target& target);

@@ -2,18 +2,24 @@
 // normalised and can be drawn from exactly.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "saltus/core/domain.hpp"
 #include "saltus/core/philox.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus {
+
+class Target;
 
 class Independent {
  public:
   // Throws UsageError for an unbounded domain, here and below.
   static Independent uniform(const Domain& domain);
+  // Of the states that the target's constraint allows, where it has one: not independent then.
+  static Independent uniform(const Target& target);
   // The probability of the upper level of each coordinate of a two-level domain. Throws DataError
   // unless they lie strictly between 0 and 1.
   static Independent bernoulli(const Domain& domain, std::span<const double> upper);
@@ -26,6 +32,7 @@ class Independent {
   }
 
   const Domain& domain() const { return domain_; }
+  const Constraint* constraint() const { return constraint_.get(); }  // null: none
   double log_probability(const Symbol* x) const;
   double log_probability(int i, int level) const { return log_p_[place(i, level)]; }
 
@@ -50,6 +57,7 @@ class Independent {
   std::vector<double> logit_;  // of two-level coordinates
   double log_p_of_zeros_ = 0;  // of the state with level 0 everywhere
   bool uniform_ = false, fixed_score_ = false;
+  std::shared_ptr<const Constraint> constraint_;  // null: none
 };
 
 }  // namespace saltus

@@ -12,6 +12,8 @@
 
 namespace saltus {
 
+class Constraint;
+
 // Where an evaluation happens. Only a stochastic target looks at seed and step: its mini-batch is a
 // function of the two. The scratch is the calling thread's.
 struct At {
@@ -61,6 +63,9 @@ class Target {
   // True when evaluate returns unbiased estimates from a mini-batch. The Metropolis test is then
   // wrong, and adjusted samplers refuse the target.
   virtual bool stochastic() const { return false; }
+
+  // Which states there are, where not all of the domain: pi is restricted to them. Null: all.
+  virtual const Constraint* constraint() const { return nullptr; }
 
   // Optional abilities; null where the target lacks one. See abilities.hpp.
   virtual const LocalMoves* local_moves() const { return nullptr; }

@@ -47,6 +47,7 @@ class Tempered final : public Target,
   void evaluate_exact(const At& at, Rows<const Symbol> x, double* logp,
                       Rows<double> score) const override;
   bool stochastic() const override { return model_.stochastic(); }
+  const Constraint* constraint() const override { return model_.constraint(); }
   const ForbiddenStates* forbidden_states() const override { return model_.forbidden_states(); }
   std::vector<int> shape() const override { return model_.shape(); }
   int preferred_tile() const override { return model_.preferred_tile(); }

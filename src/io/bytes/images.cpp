@@ -101,10 +101,43 @@ std::vector<std::byte> encode_png(std::span<const std::uint8_t> pixels, int widt
   return png;
 }
 
+GreyPicture read_png(const std::filesystem::path& path) {
+  const InputFile file(path);
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+  constexpr std::uint64_t kMostRead = std::uint64_t{1} << 26;  // pixels
+  const auto refuse = [&](const std::string& why) -> void {
+    throw DataError(path.string() + " is not a picture that can be read: " + why);
+  };
+  if (file.size() > kMostBytes) refuse("it is too large");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
+  file.read(0, bytes.data(), bytes.size());
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) refuse(image.message);
+  const std::uint64_t pixels = std::uint64_t{image.width} * image.height;
+  if (pixels > kMostRead) {
+    png_image_free(&image);
+    refuse(fmt::format("{} x {} pixels are too many", image.height, image.width));
+  }
+  image.format = PNG_FORMAT_GA;
+  std::vector<std::uint8_t> both(PNG_IMAGE_SIZE(image));
+  if (!png_image_finish_read(&image, nullptr, both.data(), 0, nullptr)) refuse(image.message);
+  GreyPicture picture{static_cast<int>(image.height), static_cast<int>(image.width), {}, {}};
+  for (std::size_t p = 0; p < pixels; ++p) {
+    picture.grey.push_back(both[2 * p]);
+    picture.opacity.push_back(both[2 * p + 1]);
+  }
+  return picture;
+}
+
 #else
 
 bool can_write_png() {
   return false;
+}
+
+GreyPicture read_png(const std::filesystem::path&) {
+  throw UsageError("this saltus was built without PNG");
 }
 
 std::vector<std::byte> encode_png(std::span<const std::uint8_t>, int, int) {

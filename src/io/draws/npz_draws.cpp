@@ -1,7 +1,7 @@
 // Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
 // part of a run also part, its first chain and the number of the run's chains; of unordered levels
 // classes, how many each coordinate has; of a model on a sparse graph bonds, pairs of coordinates;
-// of a tempered run tempering and where there are some warnings, JSON as bytes.
+// of a tempered run tempering and where there are some warnings, JSON as bytes; given values.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
-constexpr const char* kTexts[] = {"tempering", "warnings"};  // attributes that are kept
+// Attributes that are kept.
+constexpr const char* kTexts[] = {"given", "labels", "level_names", "tempering", "warnings"};
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
@@ -76,7 +77,7 @@ void write_constants(ZipWriter& zip, const DrawsInfo& info) {
   }
   for (const char* name : kTexts) {
     const auto found = info.attributes.find(name);
-    if (found == info.attributes.end()) continue;
+    if (found == info.attributes.end() || found->second.size() > kLongestText) continue;
     const std::string& text = found->second;
     add_npy(zip, name, NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
   }

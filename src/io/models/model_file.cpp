@@ -17,12 +17,15 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/gzip.hpp"
 #include "io/models/factors_json.hpp"
+#include "io/models/given_model.hpp"
 #include "io/models/json_fields.hpp"
+#include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
 #include "io/problems/formats.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
+#include "saltus/target/constrained.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/torch/module.hpp"
 
@@ -107,33 +110,13 @@ double constant_in(JsonFields& fields) {
   return fields.has("constant") ? fields.number("constant") : 0;
 }
 
-// The names of n coordinates: numbers, texts and lists of such, all different.
-Labels labels_in(JsonFields& fields, std::size_t n) {
-  Labels labels;
-  if (!fields.has("labels")) return labels;
-  std::set<std::string> seen;
-  for (const Json& entry : fields.array(fields.at("labels"), "labels")) {
-    if (!entry.is_number() && !entry.is_string() && !entry.is_array()) {
-      fields.refuse(element("labels", labels.size()), "is not a number, a text or a list");
-    }
-    labels.push_back(entry.dump());
-    if (!seen.insert(labels.back()).second) {
-      fields.refuse(element("labels", labels.size() - 1), "repeats " + labels.back());
-    }
-  }
-  if (labels.size() != n) {
-    fields.refuse("labels",
-                  fmt::format("has {} entries; there are {} coordinates", labels.size(), n));
-  }
-  return labels;
-}
-
 AnyModel read_ising(JsonFields& fields) {
   const int n = fields.size("n", 1, kMaxDim);
   auto field = numbers_or_zeros(fields, "fields", static_cast<std::size_t>(n));
   auto pairs = couplings(fields, "couplings", n, true);
+  const std::vector<int> levels(static_cast<std::size_t>(n), 2);
   return IsingModel{n, std::move(pairs), std::move(field), constant_in(fields),
-                    labels_in(fields, static_cast<std::size_t>(n))};
+                    read_labels(fields, levels)};
 }
 
 AnyModel read_ising_lattice(JsonFields& fields) {
@@ -155,7 +138,8 @@ AnyModel read_ising_lattice(JsonFields& fields) {
 AnyModel read_bernoulli(JsonFields& fields) {
   std::vector<double> logits = fields.numbers("logits");
   if (logits.empty()) fields.refuse("logits", "is empty");
-  return BernoulliModel{std::move(logits)};
+  const std::vector<int> levels(logits.size(), 2);
+  return BernoulliModel{std::move(logits), 0, read_labels(fields, levels)};
 }
 
 // A list, or one number for all coordinates; `list` has an entry for each of them.
@@ -192,7 +176,9 @@ AnyModel read_quadratic(JsonFields& fields) {
   if (b.empty()) fields.refuse("b", "is empty");
   Domain domain = quadratic_domain(fields, b.size());
   auto a = couplings(fields, "A", domain.dim(), false);
-  Labels labels = labels_in(fields, b.size());
+  std::vector<int> levels;
+  for (int i = 0; i < domain.dim(); ++i) levels.push_back(domain.levels(i));
+  Labels labels = read_labels(fields, levels);
   return QuadraticModel{std::move(domain), std::move(a), std::move(b), constant_in(fields),
                         std::move(labels)};
 }
@@ -256,7 +242,7 @@ AnyModel read_potts(JsonFields& fields) {
     }
   }
   return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges),
-                    constant_in(fields), labels_in(fields, n)};
+                    constant_in(fields), read_labels(fields, levels)};
 }
 
 AnyModel read_poisson(JsonFields& fields) {
@@ -391,6 +377,7 @@ Json options_json(const ProblemOptions& options) {
   if (options.penalty) json["penalty"] = *options.penalty;
   if (options.colours) json["colours"] = options.colours;
   if (options.parts) json["parts"] = options.parts;
+  if (options.hard) json["hard"] = true;
   return json;
 }
 
@@ -405,6 +392,7 @@ ProblemOptions options_in(const Json& json, const std::string& source) {
   if (fields.has("penalty")) options.penalty = fields.number("penalty");
   if (fields.has("colours")) options.colours = fields.size("colours", 0, Domain::kMaxLevels);
   if (fields.has("parts")) options.parts = fields.size("parts", 0, Domain::kMaxLevels);
+  if (fields.has("hard")) options.hard = fields.boolean("hard");
   fields.finish();
   return options;
 }
@@ -416,10 +404,30 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
   return json.dump();
 }
 
+// The field that the text of a restricted model has beside its own.
+constexpr const char* kConstraintField = "constraint";
+
+// Restricts the target to the states that keep a constraint on all coordinates. Where some are
+// given before, Constraint::given says what is left of it for the others.
+void restrict_target(Model& model, const std::string& constraint) {
+  if (constraint.empty()) return;
+  const Target& all = model.whole ? *model.whole->target : *model.target;
+  require_two_levels(all, constraint);
+  Constraint rule = Constraint::parse(constraint, all.domain().dim());
+  Json json = Json::parse(model.text);
+  json[kConstraintField] = rule.text();
+  model.text = json.dump();
+  if (model.whole) return restrict_free(model, rule);
+  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(rule));
+}
+
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
 // is.
 Model complete(Model model, const std::string& source, const ModelOptions& options) {
+  if (!options.given.empty()) refuse_device_with_given(model, options);
   add_target(model, source, options);
+  if (!options.given.empty()) leave_free(model, options.given, options.constraint);
+  restrict_target(model, options.constraint);
   for (auto& [path, sum] : model.files) sum = checksum_of_file(path);
   return model;
 }
@@ -503,9 +511,30 @@ Model load_model(const std::string& file_or_name, const ModelOptions& options) {
   return complete(read_model(file_or_name, options.problem), file_or_name, options);
 }
 
+std::string without_constraint(const std::string& model_text) {
+  if (model_text.empty()) return model_text;
+  Json json = Json::parse(model_text);
+  if (json.is_object()) json.erase(kConstraintField);
+  return json.dump();
+}
+
 Model load_saved_model(const std::string& text, const std::string& source,
                        const ModelOptions& options) {
-  const Json json = parse_strictly(text, source);
+  Json json = parse_strictly(text, source);
+  ModelOptions restricted = options;
+  if (json.is_object() && json.contains(kConstraintField)) {
+    restricted.constraint = JsonFields(json, source).string(kConstraintField);
+    json.erase(kConstraintField);
+    return load_saved_model(json.dump(), source, restricted);
+  }
+  if (json.is_object() && json.contains("given")) {
+    JsonFields fields(json, source);
+    ModelOptions of_whole = options;
+    of_whole.given = fields.string("given");
+    const std::string whole = fields.string("of");
+    fields.finish();
+    return load_saved_model(whole, source, of_whole);
+  }
   if (!json.is_object() || !json.contains("model_file")) {
     return parse_model(text, source, {}, options);
   }

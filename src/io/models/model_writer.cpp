@@ -7,6 +7,7 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/npy.hpp"
 #include "io/models/factors_json.hpp"
+#include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
@@ -55,10 +56,14 @@ std::string levels(const Domain& domain) {
 std::string optional_fields(double constant, const Labels& labels) {
   std::string text;
   if (constant != 0) text += fmt::format(",\n \"constant\": {}", constant);
-  if (labels.empty()) return text;
-  text += ",\n \"labels\": [";
-  for (std::size_t i = 0; i < labels.size(); ++i) text += (i ? "," : "") + labels[i];
-  return text + "]";
+  return text + labels_fields(labels);
+}
+
+// Of the kinds of models whose files have none.
+void refuse_constant(double constant) {
+  if (constant == 0) return;
+  throw DataError(fmt::format(
+      "the model has the constant {}, for which files of this kind have no place", constant));
 }
 
 // A float where all numbers are floats, so that the file takes half the room.
@@ -77,7 +82,9 @@ struct Writer {
   const fs::path& path;
 
   std::string operator()(const BernoulliModel& m) const {
-    return R"({"model": "bernoulli", "logits": )" + list(m.logits) + "}";
+    refuse_constant(m.constant);
+    return R"({"model": "bernoulli", "logits": )" + list(m.logits) + optional_fields(0, m.labels) +
+           "}";
   }
   std::string operator()(const PoissonModel& m) const {
     return R"({"model": "poisson", "rate": )" + list(m.rates) + "}";
@@ -117,6 +124,7 @@ struct Writer {
         edges, optional_fields(m.constant, m.labels));
   }
   std::string operator()(const RbmModel& m) const {
+    refuse_constant(m.constant);
     const std::size_t visible = m.visible_bias.size(), hidden = m.hidden_bias.size();
     if (m.weights.size() > kMostInside) {
       const std::string file = beside([&](ZipWriter& zip) {

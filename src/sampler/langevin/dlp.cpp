@@ -10,6 +10,7 @@
 #include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/entries.hpp"
+#include "sampler/langevin/penalty_scale.hpp"
 #include "sampler/product_matrix.hpp"
 
 namespace saltus {
@@ -28,16 +29,6 @@ constexpr double kReach = 2;
 constexpr int kWidest = 4096;
 
 constexpr int kLongestCycle = 1000;  // its penalties are a table
-
-// The tuned scale. Proposed changes grow like exp(-penalty) when the penalty is large, so there the
-// penalty itself is the natural scale; when it is small, its logarithm is. The two join smoothly
-// at 1.
-double scale_of_penalty(double c) {
-  return c >= 1 ? 1 - c : -std::log(c);
-}
-double penalty_of_scale(double z) {
-  return z <= 0 ? 1 - z : std::exp(-z);
-}
 
 void check_precondition(const std::vector<double>& p, int dim) {
   if (!p.empty() && static_cast<int>(p.size()) != dim) {
