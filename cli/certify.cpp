@@ -24,6 +24,7 @@ struct CertifyOptions {
   CertifyRequest request;
   std::shared_ptr<const WholeModel> whole;  // where values are given
   const Target& target() const { return whole ? *whole->target : *request.target; }
+  Labels labels;  // of the model
 };
 
 std::optional<std::uint64_t> lag_of(const std::string& text, std::uint64_t most) {
@@ -41,8 +42,8 @@ std::string unmet_text(const CertifyResult& r) {
                      with_commas(r.max_steps));
 }
 
-std::string name_of(const UnbiasedMean& m, const Target& target) {
-  return m.coordinate < 0 ? "log p" : coordinate_name(m.coordinate, target.shape());
+std::string name_of(const UnbiasedMean& m, const Target& target, const Labels& labels) {
+  return m.coordinate < 0 ? "log p" : coordinate_label(m.coordinate, target.shape(), labels);
 }
 
 Json optional_json(const std::optional<double>& v) {
@@ -89,7 +90,7 @@ Json certificate_json(const CertifyOptions& o, const CertifyResult& r) {
   j["window"] = r.window ? Json{r.window->first, r.window->last} : Json(nullptr);
   j["unbiased_means"] = Json::array();
   for (const UnbiasedMean& m : r.means) {
-    j["unbiased_means"].push_back({{"of", name_of(m, target)},
+    j["unbiased_means"].push_back({{"of", name_of(m, target, {})},
                                    {"mean", json_number(m.mean)},
                                    {"standard_error", json_number(m.standard_error)},
                                    {"exact", optional_json(m.exact)}});
@@ -130,14 +131,14 @@ void print_curve(const CertifyResult& r) {
   }
 }
 
-void print_means(const CertifyResult& r, const Target& target) {
+void print_means(const CertifyResult& r, const Target& target, const Labels& labels) {
   if (r.means.empty()) return;
   show("\nMeans without the bias of the start, from steps {} to {} of every pair:\n",
        with_commas(r.window->first), with_commas(r.window->last));
   show("{:<12} {:>12} {:>11}{}\n", "", "mean", "std. error",
        r.means.front().exact ? "        exact" : "");
   for (const UnbiasedMean& m : r.means) {
-    show("{:<12} {:>12.5f} {:>11.5f}", name_of(m, target), m.mean, m.standard_error);
+    show("{:<12} {:>12.5f} {:>11.5f}", name_of(m, target, labels), m.mean, m.standard_error);
     if (m.exact) show(" {:>12.5f}", *m.exact);
     show("\n");
   }
@@ -156,7 +157,7 @@ void print_certificate(const CertifyOptions& o, const CertifyResult& r) {
   } else {
     print_times(r);
     print_curve(r);
-    print_means(r, target);
+    print_means(r, target, o.labels);
   }
   show("\n{}\n", duration(r.seconds));
 }
@@ -168,6 +169,7 @@ int certify_model(CertifyOptions o) {
   request.settings = parse_settings(o.set);
   Model model = load_model(o.model);
   o.whole = model.whole;
+  o.labels = labels_of(model.value);
   request.target = shared_target(std::move(model));
   const auto run = [&] {
     Progress progress(Progress::Elsewhere::nothing);

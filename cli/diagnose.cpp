@@ -118,7 +118,7 @@ void diagnose(const DiagnoseRequest& request) {
          rounded(median(bulk)), rounded(least(column(all, &CoordinateSummary::ess_tail))),
          fixed(worst, 4));
   }
-  if (const auto best = best_state(*draws)) show_best(*best);
+  if (const auto best = best_state(*draws)) show_best(*best, labels_in(draws->info()));
   if (const auto w = mixing_warning(all, observables, draws->chains())) show_warnings({*w});
 }
 

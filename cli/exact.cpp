@@ -10,7 +10,6 @@
 #include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "core/printable.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "io/factors/uai_answers.hpp"
 #include "saltus/core/error.hpp"
@@ -22,6 +21,7 @@ namespace saltus::cli {
 namespace {
 
 constexpr int kMostShown = 20;        // coordinates
+constexpr int kMostLevels = 8;        // of each
 constexpr double kMostEntries = 5e8;  // of all states that a constraint allows
 constexpr int kBlock = 1024;          // of them, evaluated together
 
@@ -85,16 +85,6 @@ std::string answers_of(UaiTask task, const EliminationAnswer& answer, const Doma
   return mar_answer(levels, answer.probabilities);
 }
 
-// Names of levels stand above their probabilities where they are the same for all coordinates.
-void print_level_names(const Labels& labels) {
-  if (labels.levels.size() != 1) return;
-  show("{:>10}  {:>4} ", "", "");
-  for (std::size_t k = 0; k < std::min<std::size_t>(8, labels.levels[0].size()); ++k) {
-    show(" {:>8}", shortened(printable(labels.levels[0][k]), 8));
-  }
-  show("\n");
-}
-
 void print(const EliminationAnswer& answer, const Target& target, const WholeModel* whole,
            const Labels& labels) {
   const Domain& domain = target.domain();
@@ -110,16 +100,17 @@ void print(const EliminationAnswer& answer, const Target& target, const WholeMod
   }
   const int shown = std::min(domain.dim(), kMostShown);
   show("{:>10}  {:>4}  probabilities of the levels\n", "coordinate", "best");
-  print_level_names(labels);
   std::size_t next = 0;
   for (int i = 0; i < shown; ++i) {
     const std::string name =
         labels.coordinates.empty() ? std::to_string(i) : coordinate_label(i, {}, labels);
     show("{:>10}  {:>4} ", name, level_label(i, answer.best[static_cast<std::size_t>(i)], labels));
     for (int k = 0; k < domain.levels(i); ++k, ++next) {
-      if (k < 8) show(" {:.6f}", answer.probabilities[next]);
+      if (k >= kMostLevels) continue;
+      const bool named = !level_names(labels, i).empty();
+      show(" {}{:.6f}", named ? level_label(i, k, labels) + " " : "", answer.probabilities[next]);
     }
-    show("{}\n", domain.levels(i) > 8 ? " ..." : "");
+    show("{}\n", domain.levels(i) > kMostLevels ? " ..." : "");
   }
   if (shown < domain.dim()) {
     show("{:>10}  --json has all {} coordinates\n", "...", domain.dim());

@@ -6,6 +6,20 @@
 #include "cli/terminal.hpp"
 
 namespace saltus::cli {
+namespace {
+
+// "rain = no, grass = wet".
+std::string named_state(const BestDraw& best, const Labels& labels) {
+  std::string text;
+  for (std::size_t i = 0; i < best.state.size(); ++i) {
+    const int coordinate = static_cast<int>(i);
+    text += (i ? ", " : "") + coordinate_label(coordinate, {}, labels) + " = " +
+            level_label(coordinate, best.state[i], labels);
+  }
+  return text;
+}
+
+}  // namespace
 
 void add_observe(CLI::App& command, std::vector<std::string>& observe) {
   add_typed(command, "--observe", observe,
@@ -41,10 +55,13 @@ Json observables_json(const std::vector<ObservableSummary>& list) {
   return json;
 }
 
-void show_best(const BestDraw& best) {
-  constexpr std::size_t kMostShown = 60;
+void show_best(const BestDraw& best, const Labels& labels) {
+  constexpr std::size_t kMostShown = 60, kMostNamed = 12;
   show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
        best.chain);
+  if (!labels.levels.empty() && best.state.size() <= kMostNamed) {
+    return show("  {}\n", named_state(best, labels));
+  }
   const bool digits = std::ranges::all_of(best.state, [](Symbol level) { return level < 10; });
   if (!digits || best.state.size() > kMostShown) return;
   std::string levels;

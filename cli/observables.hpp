@@ -19,7 +19,8 @@ void add_observe(CLI::App& command, std::vector<std::string>& observe);
 void show_observables(const std::vector<ObservableSummary>& list);
 Json observables_json(const std::vector<ObservableSummary>& list);
 
-void show_best(const BestDraw& best);
+// With the names of a few coordinates, where levels have names.
+void show_best(const BestDraw& best, const Labels& labels);
 // null where there is none. The state is long_list("best.state"), with the numbers best_levels.
 Json best_json(const std::optional<BestDraw>& best);
 std::vector<double> best_levels(const std::optional<BestDraw>& best);

@@ -335,7 +335,7 @@ void print_report(const SampleResult& r, const std::string& repeat) {
        plan.chains == 1 ? "the chain" : fmt::format("all {} chains", count(plan.chains)),
        duration(s.seconds));
   if (r.exact) print_error(r);
-  if (r.best) show_best(*r.best);
+  if (r.best) show_best(*r.best, r.labels);
   if (r.objective) {
     show("{}: best {:.10g} ({} is better), mean {:.6g}\n", r.objective->objective.name,
          r.objective->best, r.objective->objective.maximise ? "more" : "less", r.objective->mean);

@@ -94,7 +94,7 @@ class Reading(Problems):
 
     def test_notes(self):
         self.write("b.uai", "BAYES 2 2 2 2 1 0 2 0 1 2 .5 .5 4 .5 .4 .3 .7")
-        self.assertIn("1 rows of probabilities do not sum to 1, the first in factor 1 (0.9)",
+        self.assertIn("do not sum to 1 and are taken as they are: 1, the first in factor 1 (0.9)",
                       self.good("convert", "b.uai", "b.json").err)
         self.write("large.wcnf", "9007199254740993 1 0\n1 -1 0\n")
         self.assertIn("2^53", self.good("convert", "large.wcnf", "l.json").err)

@@ -37,11 +37,12 @@ class Names(Problems):
                 self.assertEqual(self.as_json("again.json"), written)
                 exact = self.good("exact", name).out
                 self.assertIn("      rain ", exact)
-                self.assertIn('wet "grass" ', exact)
+                self.assertRegex(exact, r'wet "grass" +\S+ +(no|dry) 0\.\d+ (yes|damp) 0\.')
                 self.assertEqual(strict_json(self.good("exact", name, "--json").out)["labels"], NAMES)
                 self.assertEqual(self.best(name)["level_names"], levels_of(kind))
                 text = self.good("sample", name, "--draws", 50).out
                 self.assertIn("\nrain ", text)
+                self.assertRegex(text, r'\n  rain = (no|yes), wet "grass" = (no|yes|dry|damp|soaked)\n')
                 if kind in ("potts", "factors"):
                     self.assertRegex(text, r'\nwet "grass" +dry .*\n +damp .*\n +soaked ')
 

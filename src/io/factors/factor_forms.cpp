@@ -39,8 +39,7 @@ void add_as_table(FactorsModel& to, std::span<const Literal> clause, double weig
   std::vector<std::int32_t> scope;
   for (const Literal& l : clause) scope.push_back(l.coordinate);
   std::ranges::sort(scope);
-  const auto rest = std::ranges::unique(scope);
-  scope.erase(rest.begin(), rest.end());
+  scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
   std::size_t entries = 1;
   for (const std::int32_t i : scope) {
     entries *= levels_of(to, i);

@@ -38,8 +38,9 @@ class UaiReader {
   std::string note() const {
     if (odd_rows_ == 0) return {};
     return fmt::format(
-        "{} rows of probabilities do not sum to 1, the first in factor {} ({:.4g}); they are taken "
-        "as they are",
+        "rows of probabilities do not sum to 1 and are taken as they are: {}, the first in factor "
+        "{} "
+        "({:.4g})",
         odd_rows_, odd_factor_, odd_sum_);
   }
 
