@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
-constexpr const char* kTexts[] = {"labels", "level_names", "tempering", "warnings"};  // attributes that are kept
+constexpr const char* kTexts[] = {"labels", "level_names", "tempering",
+                                  "warnings"};  // attributes that are kept
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
