@@ -16,7 +16,7 @@ namespace saltus::fuzz {
 
 // The energy of the levels as they are listed, summed without a target.
 inline double energy(const PairProblem& p, const Symbol* x) {
-  const auto value = [&](int i) { return p.spins ? 2.0 * x[i] - 1 : double{x[i]}; };
+  const auto value = [&](int i) { return p.spins ? 2.0 * x[i] - 1 : static_cast<double>(x[i]); };
   double sum = p.offset;
   for (int i = 0; i < p.size(); ++i) sum += p.linear[static_cast<std::size_t>(i)] * value(i);
   for (const Coupling& c : p.pairs) sum += c.weight * value(c.i) * value(c.j);
