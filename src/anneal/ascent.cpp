@@ -63,8 +63,7 @@ void Neighbourhood::move(int i, Symbol to) {
 }
 
 void greedy_ascent(const Target& target, Symbol* x) {
-  const bool single = !target.local_moves() || target.local_moves()->need_score() ||
-                      target.local_moves()->need_target_cache();
+  const bool single = !target.local_moves() || !target.local_moves()->in_double();
   const double least = single ? kLeastGainInSingle : kLeastGain;
   bool moved = true;
   for (int pass = 0; moved && pass < kMostPasses; ++pass) {

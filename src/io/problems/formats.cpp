@@ -13,7 +13,7 @@ namespace saltus {
 namespace {
 
 constexpr ProblemFormat kFormats[] = {
-    {"rudy", ".mc .rud .rudy .txt", "", "", read_rudy},
+    {"rudy", ".mc .rud .rudy .txt", "", "problem penalty colours parts", read_rudy},
     {"bq", ".bq .sparse", "", "maximise", read_bq},
     {"qubo", ".qubo", "p qubo|P qubo", "maximise", read_qubo},
     {"coo", ".coo", "", "vartype", read_coo},
