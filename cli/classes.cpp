@@ -41,15 +41,15 @@ void ClassColumns::put_into(LongLists& lists) const {
   lists["classes.exact"] = exact;
 }
 
-void ClassColumns::show(const std::vector<int>& shape) const {
+void ClassColumns::show(const std::vector<int>& shape, const Labels& labels) const {
   cli::show("{:<10} {:>5} {:>11}", "", "class", "probability");
   if (!exact.empty()) cli::show(" {:>9} {:>9}", "exact", "error");
   cli::show(" {:>9} {:>10} {:>7}\n", "MCSE", "ESS", "R-hat");
   for (std::size_t k = 0; k < level.size(); ++k) {
     const bool first = k == 0 || coordinate[k] != coordinate[k - 1];
-    cli::show("{:<10} {:>5} {:>11.5f}",
-              first ? coordinate_name(static_cast<int>(coordinate[k]), shape) : "", level[k],
-              probability[k]);
+    const int i = static_cast<int>(coordinate[k]);
+    cli::show("{:<10} {:>5} {:>11.5f}", first ? coordinate_label(i, shape, labels) : "",
+              level_label(i, static_cast<int>(level[k]), labels), probability[k]);
     if (!exact.empty()) cli::show(" {:>9.5f} {:>+9.5f}", exact[k], probability[k] - exact[k]);
     cli::show(" {:>9} {:>10} {:>7}\n", fixed(mcse[k], 5), rounded(ess[k]), fixed(rhat[k], 4));
   }

@@ -24,7 +24,7 @@ struct ClassColumns {
   Json json() const;
   void put_into(LongLists& lists) const;
   // Lines of a table, with the name of a coordinate beside its first class.
-  void show(const std::vector<int>& shape) const;
+  void show(const std::vector<int>& shape, const Labels& labels) const;
 };
 
 // Those of the coordinates `order`, from its beginning, whose classes make a table of readable

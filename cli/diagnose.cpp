@@ -38,7 +38,7 @@ void print_classes(const Draws& draws, const Summaries& all) {
   if (const std::string which = which_classes(draws.info(), all); !which.empty()) {
     show("{}\n", which);
   }
-  classes_of(all, rows).show(draws.info().shape);
+  classes_of(all, rows).show(draws.info().shape, labels_in(draws.info()));
 }
 
 void print_table(const Draws& draws, const Summaries& all) {
@@ -51,11 +51,13 @@ void print_table(const Draws& draws, const Summaries& all) {
   }
   show("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n", "", "mean", "sd", "MCSE", "ESS bulk",
        "ESS tail", "R-hat");
+  const Labels labels = labels_in(draws.info());
   for (std::size_t i : rows) {
     const CoordinateSummary& s = all[i];
     show("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}\n",
-         coordinate_name(static_cast<int>(i), draws.info().shape), fixed(s.mean, 5), fixed(s.sd, 5),
-         fixed(s.mcse, 5), rounded(s.ess_bulk), rounded(s.ess_tail), fixed(s.rhat, 4));
+         coordinate_label(static_cast<int>(i), draws.info().shape, labels), fixed(s.mean, 5),
+         fixed(s.sd, 5), fixed(s.mcse, 5), rounded(s.ess_bulk), rounded(s.ess_tail),
+         fixed(s.rhat, 4));
   }
 }
 

@@ -6,8 +6,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/run_files.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "core/printable.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/factors/uai_answers.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/io/model_file.hpp"
 
@@ -19,6 +23,7 @@ constexpr int kMostShown = 20;  // coordinates
 struct ExactOptions {
   ModelRequest model;
   std::string memory = "1GiB";
+  std::string answers;  // a file of UAI
   bool json = false;
 };
 
@@ -52,7 +57,26 @@ Json marginals_of(const EliminationAnswer& answer, const Domain& domain) {
   return all;
 }
 
-void print(const EliminationAnswer& answer, const Target& target) {
+// What a file of answers holds.
+std::string answers_of(UaiTask task, const EliminationAnswer& answer, const Domain& domain) {
+  if (task == UaiTask::pr) return pr_answer(answer.log_z);
+  if (task == UaiTask::mpe) return mpe_answer(answer.best);
+  std::vector<int> levels;
+  for (int i = 0; i < domain.dim(); ++i) levels.push_back(domain.levels(i));
+  return mar_answer(levels, answer.probabilities);
+}
+
+// Names of levels stand above their probabilities where they are the same for all coordinates.
+void print_level_names(const Labels& labels) {
+  if (labels.levels.size() != 1) return;
+  show("{:>10}  {:>4} ", "", "");
+  for (std::size_t k = 0; k < std::min<std::size_t>(8, labels.levels[0].size()); ++k) {
+    show(" {:>8}", shortened(printable(labels.levels[0][k]), 8));
+  }
+  show("\n");
+}
+
+void print(const EliminationAnswer& answer, const Target& target, const Labels& labels) {
   const Domain& domain = target.domain();
   show("{}, {} coordinates\n\n", target.name(), domain.dim());
   show("log Z        {:.10g}\n", answer.log_z);
@@ -60,9 +84,12 @@ void print(const EliminationAnswer& answer, const Target& target) {
   show("width        {} ({} entries in all tables)\n\n", answer.width, answer.entries);
   const int shown = std::min(domain.dim(), kMostShown);
   show("{:>10}  {:>4}  probabilities of the levels\n", "coordinate", "best");
+  print_level_names(labels);
   std::size_t next = 0;
   for (int i = 0; i < shown; ++i) {
-    show("{:>10}  {:>4} ", i, answer.best[static_cast<std::size_t>(i)]);
+    const std::string name =
+        labels.coordinates.empty() ? std::to_string(i) : coordinate_label(i, {}, labels);
+    show("{:>10}  {:>4} ", name, level_label(i, answer.best[static_cast<std::size_t>(i)], labels));
     for (int k = 0; k < domain.levels(i); ++k, ++next) {
       if (k < 8) show(" {:.6f}", answer.probabilities[next]);
     }
@@ -75,6 +102,11 @@ void print(const EliminationAnswer& answer, const Target& target) {
 
 void exact(const ExactOptions& options) {
   const EliminationLimits limits{bytes_of(options.memory)};
+  FileRoles roles;
+  roles.reads("MODEL", options.model.model);
+  roles.writes("--answers", options.answers);
+  const std::optional<UaiTask> task =
+      options.answers.empty() ? std::nullopt : std::optional(uai_task(options.answers));
   const Model model = load_model(options.model);
   const Target& target = model.on_host ? *model.on_host : *model.target;
   const std::optional<FactorsModel> graph = factor_graph(target);
@@ -86,14 +118,18 @@ void exact(const ExactOptions& options) {
   }
   const EliminationAnswer answer = eliminate(*graph, limits);
   if (answer.best.empty()) throw DataError("every state of the model has probability 0");
-  if (!options.json) return print(answer, target);
-  show_json({{"model", target.name()},
-             {"dim", target.domain().dim()},
-             {"log_z", answer.log_z},
-             {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-             {"width", answer.width},
-             {"entries", answer.entries},
-             {"marginals", marginals_of(answer, target.domain())}});
+  if (task) replace_file(options.answers, answers_of(*task, answer, target.domain()));
+  const Labels& labels = labels_of(model.value);
+  if (!options.json) return print(answer, target, labels);
+  Json json = {{"model", target.name()},
+               {"dim", target.domain().dim()},
+               {"log_z", answer.log_z},
+               {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
+               {"width", answer.width},
+               {"entries", answer.entries},
+               {"marginals", marginals_of(answer, target.domain())}};
+  add_labels(json, labels);
+  show_json(json);
 }
 
 }  // namespace
@@ -105,6 +141,10 @@ void add_exact(CLI::App& program, int&) {
   add_model_options(*command, options->model);
   add_default(*command, "--memory", options->memory, "Memory for tables: 512MiB, 4GiB")
       ->type_name("SIZE");
+  add_typed(*command, "--answers", options->answers,
+            "Write the answer in the format of UAI: FILE.PR (log10 Z), FILE.MAR (probabilities) or "
+            "FILE.MPE (the best state)",
+            "FILE");
   command->add_flag("--json", options->json, "Print the results as JSON, and nothing else");
   command->callback([options] { exact(*options); });
 }

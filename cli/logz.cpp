@@ -16,6 +16,7 @@
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
 #include "io/bytes/byte_file.hpp"
+#include "io/factors/uai_answers.hpp"
 #include "reproduce/data/data_folder.hpp"
 #include "reproduce/data/image_sets.hpp"
 #include "saltus/core/error.hpp"
@@ -36,6 +37,7 @@ struct LogzOptions : RunControl {
   std::vector<std::string> set;
   int betas = 1000;
   AisPlan plan;
+  std::string answers;     // a file of UAI
   std::string test, data;  // data whose log-likelihood is wanted; folder of data sets
   bool no_reverse = false, strict = false;
   std::string method = "ais", replicas = "auto";  // ais, tempering or both; of tempering
@@ -252,6 +254,7 @@ void check_files(const LogzOptions& request,
   roles.reads("--schedule", request.schedule);
   roles.reads("--base", request.base);
   roles.reads("--test", request.test);
+  roles.writes("--answers", request.answers);
   if (request.checkpoint != request.resume) roles.reads("--resume", request.resume);
   roles.saves(request.checkpoint);
 }
@@ -288,6 +291,9 @@ LogzTempering tempering_plan(const LogzOptions& o) {
 }
 
 int estimate(LogzOptions options) {
+  if (!options.answers.empty() && uai_task(options.answers) != UaiTask::pr) {
+    throw UsageError("--answers " + options.answers + ": logz gives log10 Z, FILE.PR");
+  }
   AisPlan& plan = options.plan;
   plan.annealing.seed = parse_seed(options.seed);
   plan.annealing.betas = betas_of(options);
@@ -322,6 +328,10 @@ int estimate(LogzOptions options) {
   if (!result.complete) {
     say_how_to_continue(options.checkpoint);
     return signal_seen() ? 128 + signal_seen() : ok;
+  }
+  const double log_z = result.estimate ? result.estimate->forward.log_z : result.tempering->log_z;
+  if (!options.answers.empty() && std::isfinite(log_z)) {
+    replace_file(options.answers, pr_answer(log_z));
   }
   const LogzReport report{options, *request.target, result, test.view().rows};
   options.json ? show_json(report_json(report)) : print_report(report);
@@ -367,6 +377,8 @@ void add_logz(CLI::App& program, int& status) {
             "Give the log-likelihood of these data: a file of rows, or a set, static_mnist:valid "
             "say (train, valid, test)",
             "FILE|NAME[:PART]");
+  add_typed(*command, "--answers", o->answers, "Write log10 Z in the format of UAI: FILE.PR",
+            "FILE");
   add_data_folder(*command, o->data);
   add_seed(*command, o->seed);
   add_threads(*command, plan.threads, "a result");

@@ -187,7 +187,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& o) {
                   "Of .coo files that do not say it: what the variables are", "SPIN|BINARY")
             ->check(CLI::IsMember({"SPIN", "BINARY"})));
   group(add_typed(command, "--problem", o.problem,
-                  "Of graphs (.col, .clq, .mc): max-cut, mis, max-clique, colouring or partition",
+                  "Of graphs (.col, .clq, .mc): max-cut, mis, max-clique, colouring or partition; "
+                  "of .cnf: mis",
                   "NAME"));
   group(add_typed(command, "--penalty", o.penalty,
                   "Of mis, max-clique and partition: how much a violation costs", "NUMBER")
@@ -196,6 +197,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& o) {
             ->transform(whole_number(2, Domain::kMaxLevels)));
   group(command.add_option("--parts", o.parts, "Of partition: how many")
             ->transform(whole_number(2, Domain::kMaxLevels)));
+  group(command.add_flag("--hard", o.hard,
+                         "Of .cnf: every clause must hold, so that solutions alone are drawn"));
 }
 
 void add_model_options(CLI::App& command, ModelRequest& r) {

@@ -8,7 +8,14 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/printable.hpp"
+
 namespace saltus::cli {
+namespace {
+
+constexpr std::size_t kLongestName = 24;  // in a table
+
+}  // namespace
 
 std::string shape_text(const std::vector<int>& shape) {
   std::string text;
@@ -22,6 +29,25 @@ std::string coordinate_name(int i, const std::vector<int>& shape) {
     inside = std::to_string(i % shape[d]) + (inside.empty() ? "" : ",") + inside;
   }
   return "x[" + inside + "]";
+}
+
+std::string coordinate_label(int i, const std::vector<int>& shape, const Labels& labels) {
+  if (labels.coordinates.empty()) return coordinate_name(i, shape);
+  return shortened(printable(saltus::coordinate_name(labels, i)), kLongestName);
+}
+
+std::string level_label(int i, int level, const Labels& labels) {
+  return shortened(printable(level_name(labels, i, level)), kLongestName);
+}
+
+Labels labels_in(const DrawsInfo& info) {
+  const auto text = [&](const char* name) {
+    const auto found = info.attributes.find(name);
+    return found == info.attributes.end() ? std::string() : found->second;
+  };
+  std::int64_t dim = 1;
+  for (const int n : info.shape) dim *= n;
+  return labels_from_json(text("labels"), text("level_names"), static_cast<int>(dim));
 }
 
 std::string shell_word(const std::string& text) {
@@ -92,10 +118,9 @@ Json json_rhat(double v) {
   return std::isinf(v) ? Json("inf") : json_number(v);
 }
 
-Json labels_json(const std::vector<std::string>& labels) {
-  Json list = Json::array();
-  for (const std::string& label : labels) list.push_back(Json::parse(label));
-  return list;
+void add_labels(Json& summary, const Labels& labels) {
+  if (!labels.coordinates.empty()) summary["labels"] = Json::parse(coordinates_json(labels));
+  if (!labels.levels.empty()) summary["level_names"] = Json::parse(levels_json(labels));
 }
 
 Json parameters_json(const std::vector<Parameter>& parameters) {

@@ -7,6 +7,8 @@
 
 #include "core/number_text.hpp"
 #include "saltus/diagnose/summary.hpp"
+#include "saltus/model/labels.hpp"
+#include "saltus/run/draws.hpp"
 #include "saltus/sampler/sampler.hpp"
 
 namespace saltus::cli {
@@ -20,6 +22,12 @@ std::string count(T n) {
 }
 std::string shape_text(const std::vector<int>& shape);              // "5 x 5"
 std::string coordinate_name(int i, const std::vector<int>& shape);  // "x[2,3]"
+// The name that the model has for it, shortened and safe to show; otherwise as above, and the index
+// of the level.
+std::string coordinate_label(int i, const std::vector<int>& shape, const Labels& labels);
+std::string level_label(int i, int level, const Labels& labels);
+// Those that draws were written with.
+Labels labels_in(const DrawsInfo& info);
 // In quotes where a shell needs them.
 std::string shell_word(const std::string& text);
 std::string parameter_text(const Parameter& parameter);
@@ -38,8 +46,8 @@ std::string fixed(double v, int digits);  // "-" for NaN
 Json json_number(double v);
 // The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
 Json json_rhat(double v);
-// A list of labels, each a JSON text.
-Json labels_json(const std::vector<std::string>& labels);
+// Fields labels and level_names, where there are names.
+void add_labels(Json& summary, const Labels& labels);
 Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

@@ -42,7 +42,9 @@ inline void read(const ProblemFormat& format, std::span<const std::byte> bytes,
   const ByteSource source = memory_bytes(bytes, "fuzz");
   try {
     const Model model = format.read(source, options);
-    const Labels& labels = labels_of(model.value);
+    const auto& labels = labels_of(model.value).coordinates;
+    const auto* graph = std::get_if<FactorsModel>(&model.value);
+    if (graph && graph->levels.size() > 4096) return;
     const auto pairs = pair_problem_of(model.value);
     if (pairs && pairs->size() > 4096) return;
     const std::unique_ptr<Target> target = make_target(model.value);

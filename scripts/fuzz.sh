@@ -6,11 +6,11 @@ set -euo pipefail
 folder=$1
 seconds=$2
 shift 2
-names=${*:-model checkpoint draws data mat safetensors words problem_text bqm dimod_json plmc expression}
+names=${*:-model checkpoint draws data mat safetensors words problem_text factor_text bqm dimod_json plmc expression}
 cd "$(dirname "$0")/.."
 
 corpus=$folder/corpus
-mkdir -p "$corpus"/{model,checkpoint,draws,data,mat,safetensors,words,problem_text,bqm,dimod_json,plmc,expression}
+mkdir -p "$corpus"/{model,checkpoint,draws,data,mat,safetensors,words,problem_text,factor_text,bqm,dimod_json,plmc,expression}
 # Seeds: the built-in models, the files that a run writes, and small data sets.
 python3 scripts/fuzz_seeds.py "$corpus" build/release/saltus
 for name in $names; do

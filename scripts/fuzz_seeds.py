@@ -40,10 +40,14 @@ for number, content in enumerate(contents):
 # Problem files: the first byte of a text chooses its format (fuzz/problem_text.cpp).
 problems = pathlib.Path(__file__).parent.parent / "tests/io/problems"
 formats = {".mc": 0, ".txt": 0, ".bq": 1, ".qubo": 2, ".coo": 3, ".isakov": 4, ".col": 5}
+factors = {".uai": 0, ".lg": 1, ".fg": 2, ".cnf": 3, ".wcnf": 4}  # fuzz/factor_text.cpp
 for file in sorted(problems.iterdir()):
     if file.suffix in formats:
         for number in range(formats[file.suffix], 24, 6):
             (folder / "problem_text" / f"{file.name}-{number}").write_bytes(bytes([number]) + file.read_bytes())
+    if file.suffix.lower() in factors:
+        for number in (3, 68) if file.suffix == ".cnf" else (factors[file.suffix.lower()],):  # 68: all are hard
+            (folder / "factor_text" / f"{file.name}-{number}").write_bytes(bytes([number]) + file.read_bytes())
     if file.suffix == ".json":
         (folder / "dimod_json" / file.name).write_bytes(file.read_bytes())
         subprocess.run([program, "convert", str(file), str(folder / "bqm" / "labels.bqm")], check=True)

@@ -12,6 +12,8 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
+#include "io/bytes/byte_file.hpp"
+#include "io/factors/uai_answers.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
@@ -23,6 +25,7 @@ struct AnnealOptions {
   ModelRequest model;
   AnnealRequest request;
   std::string seed = "1", method = "annealing", schedule = kSchedules.front(), out;
+  std::string answers;  // a file of UAI
   std::vector<std::string> set;
   double first = 0, last = 0, goal = 0;
   bool no_polish = false, json = false, strict = false;
@@ -41,12 +44,16 @@ std::string line_of(const AnnealStatus& status, const std::optional<Objective>& 
 // Everything that was given, checked, with the model. Throws UsageError, FileError and DataError.
 AnnealRequest complete(const CLI::App& command, const AnnealOptions& o) {
   check_states_file(o.out);
+  if (!o.answers.empty() && uai_task(o.answers) != UaiTask::mpe) {
+    throw UsageError("--answers " + o.answers + ": anneal gives the best state, FILE.MPE");
+  }
   if (o.request.sampler == "auto" && !o.set.empty()) {
     throw UsageError("--set has no place beside --sampler auto: name a sampler");
   }
   FileRoles roles;
   roles.reads("MODEL", o.model.model);
   roles.writes("--out", o.out);
+  roles.writes("--answers", o.answers);
   AnnealRequest request = o.request;
   request.settings = with_files_read(parse_settings(o.set));
   request.seed = parse_seed(o.seed);
@@ -82,6 +89,7 @@ int find_best(const CLI::App& command, const AnnealOptions& o) {
   if (!leads()) return ok;
   const AnnealReport report{request, result, request.target->name(), o.schedule, o.out};
   write_states(report);
+  if (!o.answers.empty() && result.best) replace_file(o.answers, mpe_answer(result.best->state));
   o.json ? show_anneal_json(report) : print_anneal(report);
   return signal_seen() ? 128 + signal_seen() : status_of(result.warnings, o.strict);
 }
@@ -127,6 +135,8 @@ void add_anneal(CLI::App& program, int& status) {
   add_strict(*command, o->strict);
   add_typed(*command, "--out", o->out,
             "Write the best state of each restart: FILE.json, FILE.npz or FILE.csv", "FILE");
+  add_typed(*command, "--answers", o->answers,
+            "Write the best state in the format of UAI: FILE.MPE", "FILE");
   command->callback([o, command, &status] { status = find_best(*command, *o); });
 }
 

@@ -225,7 +225,7 @@ void show_anneal_json(const AnnealReport& report) {
   j["complete"] = r.complete;
   j["best"] = best_json(r.best);
   j["objective"] = objective_json(report);
-  if (!request.labels.empty()) j["labels"] = labels_json(request.labels);
+  add_labels(j, request.labels);
   j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
   j["goal_is"] = request.goal ? "given" : "best found";
   j["goal_ratio"] = ratio_json(goal_ratio(report));

@@ -31,7 +31,7 @@ std::size_t at(int i) {
 }
 
 std::string name_of(const RunPage& run, std::size_t coordinate) {
-  return coordinate_name(static_cast<int>(coordinate), run.draws.info().shape);
+  return coordinate_label(static_cast<int>(coordinate), run.draws.info().shape, run.labels);
 }
 
 std::string counted(std::size_t n, const char* thing) {
@@ -91,7 +91,9 @@ int worst_class(const RunPage& run, std::size_t coordinate) {
 
 std::string name_with_class(const RunPage& run, std::size_t coordinate) {
   const int of_class = worst_class(run, coordinate);
-  return name_of(run, coordinate) + (of_class < 0 ? "" : fmt::format(" = {}", of_class));
+  return name_of(run, coordinate) +
+         (of_class < 0 ? ""
+                       : " = " + level_label(static_cast<int>(coordinate), of_class, run.labels));
 }
 
 std::string class_text(const ClassSummary& c) {
@@ -113,12 +115,14 @@ void add_class_table(const RunPage& run) {
   table.columns = {"", "class", "probability", "MCSE", "ESS", "R-hat"};
   for (const std::size_t i : rows) {
     for (const ClassSummary& c : run.summaries[i].classes) {
-      table.rows.push_back({name_of(run, i),
-                            {static_cast<double>(c.level), std::to_string(c.level)},
-                            number(c.probability, 5),
-                            number(c.mcse, 5),
-                            whole(c.ess),
-                            number(c.rhat, 4)});
+      table.rows.push_back(
+          {name_of(run, i),
+           {static_cast<double>(c.level),
+            level_label(static_cast<int>(i), static_cast<int>(c.level), run.labels)},
+           number(c.probability, 5),
+           number(c.mcse, 5),
+           whole(c.ess),
+           number(c.rhat, 4)});
     }
   }
   using S = CoordinateSummary;
@@ -252,11 +256,11 @@ void add_coordinate_traces(const RunPage& run, const report::Columns& columns) {
                                which_chains(run, chains_drawn(run)), windows_text(columns.window),
                                rounded(s.ess_bulk), number(s.rhat, 4).text);
     if (of_class >= 0) {
-      plot.summary =
-          fmt::format("How often {} is in class {}, the one that mixes worst, along {}{}. {}",
-                      name_of(run, coordinate), of_class, which_chains(run, chains_drawn(run)),
-                      windows_text(columns.window),
-                      class_text(*std::ranges::find(s.classes, of_class, &ClassSummary::level)));
+      plot.summary = fmt::format(
+          "How often {} is in class {}, the one that mixes worst, along {}{}. {}",
+          name_of(run, coordinate), level_label(static_cast<int>(coordinate), of_class, run.labels),
+          which_chains(run, chains_drawn(run)), windows_text(columns.window),
+          class_text(*std::ranges::find(s.classes, of_class, &ClassSummary::level)));
     }
     run.page.plot(plot);
   }

@@ -17,6 +17,7 @@ struct RunPage {
   std::vector<std::size_t> shown;   // those with plots of their own
   const std::vector<Observed>& observed;
   report::Page& page;
+  Labels labels = labels_in(draws.info());
 };
 
 // Of all coordinates, or of all their classes.

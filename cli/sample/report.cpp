@@ -75,7 +75,7 @@ void print_classes(const SampleResult& r, const std::vector<std::size_t>& rows) 
   if (const std::string which = which_classes(r.draws->info(), r.summaries); !which.empty()) {
     show("{}\n", which);
   }
-  classes_of(r, rows).show(r.target->shape());
+  classes_of(r, rows).show(r.target->shape(), r.labels);
 }
 
 void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
@@ -86,7 +86,7 @@ void print_means(const SampleResult& r, const std::vector<std::size_t>& rows) {
     const int i = r.watched[row];
     const CoordinateSummary& s = r.summaries[row];
     const double mean = r.mean[static_cast<std::size_t>(i)];
-    show("{:<10} {:>9.5f}", coordinate_name(i, r.target->shape()), mean);
+    show("{:<10} {:>9.5f}", coordinate_label(i, r.target->shape(), r.labels), mean);
     if (r.exact) {
       const double exact = r.exact->means[static_cast<std::size_t>(i)];
       show(" {:>9.5f} {:>+9.5f}", exact, mean - exact);
@@ -266,7 +266,7 @@ Json report_json(const SampleResult& r, const ClassColumns& classes, const std::
   j["observables"] = observables_json(r.observables);
   j["best"] = best_json(r.best);
   if (r.objective) j["objective"] = sample_objective_json(r);
-  if (!r.labels.empty()) j["labels"] = labels_json(r.labels);
+  add_labels(j, r.labels);
   j["probe"] = probe_json(r);
   add_warnings(j, r.warnings);
   j["peak_memory_bytes"] = peak_memory();

@@ -113,12 +113,6 @@ ObjectiveSummary summarise_objective(const Objective& objective, const SampleRes
   return s;
 }
 
-std::string labels_text(const Labels& labels) {
-  std::string text = "[";
-  for (const std::string& label : labels) text += (text.size() > 1 ? "," : "") + label;
-  return text + "]";
-}
-
 std::vector<Expression> expressions_of(const SampleRequest& request) {
   if (request.observe.empty()) return {};
   const Domain& domain = request.target->domain();
@@ -306,7 +300,9 @@ DrawsInfo SampleRun::draws_info() const {
     if (info.chains_of_run == 0) info.chains_of_run = request_.plan.chains;
   }
   info.attributes = request_.attributes;
-  if (!request_.labels.empty()) info.attributes["labels"] = labels_text(request_.labels);
+  const Labels& labels = request_.labels;
+  if (!labels.coordinates.empty()) info.attributes["labels"] = coordinates_json(labels);
+  if (!labels.levels.empty()) info.attributes["level_names"] = levels_json(labels);
   info.attributes["version"] = version();
   info.attributes["seed"] = std::to_string(request_.plan.seed);
   info.attributes["model_json"] = request_.model_text;

@@ -39,6 +39,7 @@ struct ProblemOptions {
   std::string problem;    // of a graph: max-cut, mis, max-clique, colouring or partition
   std::optional<double> penalty;
   int colours = 0, parts = 0;
+  bool hard = false;  // every clause of a CNF must hold
 
   bool operator==(const ProblemOptions&) const = default;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "saltus/core/domain.hpp"
+#include "saltus/model/labels.hpp"
 #include "saltus/target/resnet_energy.hpp"
 
 namespace saltus {
@@ -23,16 +24,13 @@ class Target;
 // Independent bits: logp(x) = sum_i logits_i x_i.
 struct BernoulliModel {
   std::vector<double> logits;
+  Labels labels = {};
 };
 
 // Independent counts: logp(x) = sum_i x_i log(rates_i) - log(x_i!).
 struct PoissonModel {
   std::vector<double> rates;
 };
-
-// How the coordinates are called in the file that a model comes from, as JSON texts: 7, "a", [0,
-// 1]. Empty: they are called 0 to n - 1.
-using Labels = std::vector<std::string>;
 
 // One term w v_i v_j.
 struct Coupling {
@@ -119,6 +117,7 @@ struct FactorsModel {
   std::vector<Literal> literals;  // of all clauses
   std::vector<std::size_t> clause_begin{0};
   std::vector<double> weights;  // of each clause
+  Labels labels = {};
 
   std::size_t tables() const { return scope_begin.size() - 1; }
   std::size_t clauses() const { return weights.size(); }
@@ -156,7 +155,7 @@ using AnyModel =
 // torch module (saltus/torch/module.hpp) instead.
 std::unique_ptr<Target> make_target(const AnyModel& model);
 
-// The labels of a model's coordinates; empty where it has none.
+// What a model calls its coordinates and levels; empty where it has no names.
 const Labels& labels_of(const AnyModel& model);
 
 // log p of the model times beta. Throws UsageError for models that hold no plain numbers to

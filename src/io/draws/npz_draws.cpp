@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
-constexpr const char* kTexts[] = {"tempering", "warnings"};  // attributes that are kept
+constexpr const char* kTexts[] = {"labels", "level_names", "tempering", "warnings"};  // attributes that are kept
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {
@@ -76,7 +76,7 @@ void write_constants(ZipWriter& zip, const DrawsInfo& info) {
   }
   for (const char* name : kTexts) {
     const auto found = info.attributes.find(name);
-    if (found == info.attributes.end()) continue;
+    if (found == info.attributes.end() || found->second.size() > kLongestText) continue;
     const std::string& text = found->second;
     add_npy(zip, name, NpyType::u1, {text.size()}, std::as_bytes(std::span(text)));
   }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "io/models/labels_json.hpp"
+
 namespace saltus {
 namespace {
 
@@ -152,6 +154,7 @@ FactorsModel read_factors(JsonFields& fields) {
     read_factor(fields, factor, number++, room, model);
   }
   if (fields.has("constant")) model.constant = fields.number("constant");
+  model.labels = read_labels(fields, model.levels);
   return model;
 }
 
@@ -173,8 +176,8 @@ std::string factors_json(const FactorsModel& model) {
     factors += hard ? "], \"hard\": true}" : fmt::format("], \"weight\": {}}}", model.weights[c]);
   }
   return fmt::format(
-      "{{\"model\": \"factors\", \"levels\": [{}],\n \"factors\": [{}],\n \"constant\": {}}}",
-      fmt::join(model.levels, ","), factors, model.constant);
+      "{{\"model\": \"factors\", \"levels\": [{}],\n \"factors\": [{}],\n \"constant\": {}{}}}",
+      fmt::join(model.levels, ","), factors, model.constant, labels_fields(model.labels));
 }
 
 }  // namespace saltus

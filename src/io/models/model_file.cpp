@@ -19,6 +19,7 @@
 #include "io/models/factors_json.hpp"
 #include "io/models/graph_json.hpp"
 #include "io/models/json_fields.hpp"
+#include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
 #include "io/problems/formats.hpp"
@@ -108,33 +109,13 @@ double constant_in(JsonFields& fields) {
   return fields.has("constant") ? fields.number("constant") : 0;
 }
 
-// The names of n coordinates: numbers, texts and lists of such, all different.
-Labels labels_in(JsonFields& fields, std::size_t n) {
-  Labels labels;
-  if (!fields.has("labels")) return labels;
-  std::set<std::string> seen;
-  for (const Json& entry : fields.array(fields.at("labels"), "labels")) {
-    if (!entry.is_number() && !entry.is_string() && !entry.is_array()) {
-      fields.refuse(element("labels", labels.size()), "is not a number, a text or a list");
-    }
-    labels.push_back(entry.dump());
-    if (!seen.insert(labels.back()).second) {
-      fields.refuse(element("labels", labels.size() - 1), "repeats " + labels.back());
-    }
-  }
-  if (labels.size() != n) {
-    fields.refuse("labels",
-                  fmt::format("has {} entries; there are {} coordinates", labels.size(), n));
-  }
-  return labels;
-}
-
 AnyModel read_ising(JsonFields& fields) {
   const int n = fields.size("n", 1, kMaxDim);
   auto field = numbers_or_zeros(fields, "fields", static_cast<std::size_t>(n));
   auto pairs = couplings(fields, "couplings", n, true);
+  const std::vector<int> levels(static_cast<std::size_t>(n), 2);
   return IsingModel{n, std::move(pairs), std::move(field), constant_in(fields),
-                    labels_in(fields, static_cast<std::size_t>(n))};
+                    read_labels(fields, levels)};
 }
 
 AnyModel read_ising_lattice(JsonFields& fields) {
@@ -156,7 +137,8 @@ AnyModel read_ising_lattice(JsonFields& fields) {
 AnyModel read_bernoulli(JsonFields& fields) {
   std::vector<double> logits = fields.numbers("logits");
   if (logits.empty()) fields.refuse("logits", "is empty");
-  return BernoulliModel{std::move(logits)};
+  const std::vector<int> levels(logits.size(), 2);
+  return BernoulliModel{std::move(logits), read_labels(fields, levels)};
 }
 
 // A list, or one number for all coordinates; `list` has an entry for each of them.
@@ -193,7 +175,9 @@ AnyModel read_quadratic(JsonFields& fields) {
   if (b.empty()) fields.refuse("b", "is empty");
   Domain domain = quadratic_domain(fields, b.size());
   auto a = couplings(fields, "A", domain.dim(), false);
-  Labels labels = labels_in(fields, b.size());
+  std::vector<int> levels;
+  for (int i = 0; i < domain.dim(); ++i) levels.push_back(domain.levels(i));
+  Labels labels = read_labels(fields, levels);
   return QuadraticModel{std::move(domain), std::move(a), std::move(b), constant_in(fields),
                         std::move(labels)};
 }
@@ -257,7 +241,7 @@ AnyModel read_potts(JsonFields& fields) {
     }
   }
   return PottsModel{Domain::categorical(levels), std::move(unary), std::move(edges),
-                    constant_in(fields), labels_in(fields, n)};
+                    constant_in(fields), read_labels(fields, levels)};
 }
 
 AnyModel read_poisson(JsonFields& fields) {
@@ -398,6 +382,7 @@ Json options_json(const ProblemOptions& options) {
   if (options.penalty) json["penalty"] = *options.penalty;
   if (options.colours) json["colours"] = options.colours;
   if (options.parts) json["parts"] = options.parts;
+  if (options.hard) json["hard"] = true;
   return json;
 }
 
@@ -412,6 +397,7 @@ ProblemOptions options_in(const Json& json, const std::string& source) {
   if (fields.has("penalty")) options.penalty = fields.number("penalty");
   if (fields.has("colours")) options.colours = fields.size("colours", 0, Domain::kMaxLevels);
   if (fields.has("parts")) options.parts = fields.size("parts", 0, Domain::kMaxLevels);
+  if (fields.has("hard")) options.hard = fields.boolean("hard");
   fields.finish();
   return options;
 }

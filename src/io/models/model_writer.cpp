@@ -8,6 +8,7 @@
 #include "io/bytes/npy.hpp"
 #include "io/models/factors_json.hpp"
 #include "io/models/graph_json.hpp"
+#include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
 #include "saltus/core/error.hpp"
@@ -56,10 +57,7 @@ std::string levels(const Domain& domain) {
 std::string optional_fields(double constant, const Labels& labels) {
   std::string text;
   if (constant != 0) text += fmt::format(",\n \"constant\": {}", constant);
-  if (labels.empty()) return text;
-  text += ",\n \"labels\": [";
-  for (std::size_t i = 0; i < labels.size(); ++i) text += (i ? "," : "") + labels[i];
-  return text + "]";
+  return text + labels_fields(labels);
 }
 
 // A float where all numbers are floats, so that the file takes half the room.
@@ -78,7 +76,8 @@ struct Writer {
   const fs::path& path;
 
   std::string operator()(const BernoulliModel& m) const {
-    return R"({"model": "bernoulli", "logits": )" + list(m.logits) + "}";
+    return R"({"model": "bernoulli", "logits": )" + list(m.logits) + optional_fields(0, m.labels) +
+           "}";
   }
   std::string operator()(const PoissonModel& m) const {
     return R"({"model": "poisson", "rate": )" + list(m.rates) + "}";

@@ -73,7 +73,7 @@ Labels dimod_labels(const DimodJson& list, std::size_t n, const std::string& sou
     throw DataError(
         fmt::format("{}: expected a list of {} labels, one for each variable", source, n));
   }
-  Labels labels;
+  std::vector<std::string> labels;
   std::unordered_set<std::string> seen;
   bool counted = true;
   for (const DimodJson& label : list) {
@@ -84,7 +84,8 @@ Labels dimod_labels(const DimodJson& list, std::size_t n, const std::string& sou
       throw DataError(source + ": the label " + labels.back().substr(0, 40) + " is given twice");
     }
   }
-  return counted ? Labels{} : labels;
+  if (counted) return {};
+  return {std::move(labels), {}};
 }
 
 bool dimod_spins(const DimodJson& vartype, const std::string& field, const std::string& source) {

@@ -20,6 +20,11 @@ constexpr ProblemFormat kFormats[] = {
     {"dimod-json", "", "", "", read_dimod_json},
     {"bqm", ".bqm", "DIMODBQM", "", read_bqm},
     {"isakov", ".isakov", "", "", read_isakov},
+    {"uai", ".uai", "MARKOV|BAYES", "", read_uai},
+    {"lg", ".lg", "", "", read_lg},
+    {"fg", ".fg", "", "", read_fg},
+    {"cnf", ".cnf", "p cnf", "hard problem penalty", read_cnf},
+    {"wcnf", ".wcnf", "p wcnf", "", read_wcnf},
     {"dimacs", ".col .clq", "p edge|p col", "problem penalty colours parts", read_dimacs_graph},
     {"plmc", ".params", "", "", read_plmc},
     {"potts-npz", ".npz", "", "", read_potts_npz},
@@ -134,10 +139,13 @@ bool looks_like_dimod(std::string_view text) {
 const ProblemFormat* format_of(const ByteSource& source, const ProblemOptions& options) {
   const ProblemFormat* format = found_format(source, options);
   const std::string_view used = format ? format->options : "";
-  const std::pair<const char*, bool> given[] = {
-      {"maximise", options.maximise},        {"vartype", !options.vartype.empty()},
-      {"problem", !options.problem.empty()}, {"penalty", options.penalty.has_value()},
-      {"colours", options.colours != 0},     {"parts", options.parts != 0}};
+  const std::pair<const char*, bool> given[] = {{"maximise", options.maximise},
+                                                {"vartype", !options.vartype.empty()},
+                                                {"problem", !options.problem.empty()},
+                                                {"penalty", options.penalty.has_value()},
+                                                {"colours", options.colours != 0},
+                                                {"parts", options.parts != 0},
+                                                {"hard", options.hard}};
   for (const auto& [option, is_given] : given) {
     if (!is_given || is_among(used, option, ' ')) continue;
     throw UsageError(fmt::format("--{} has no place here: {} is a file of the format {}", option,

@@ -40,6 +40,11 @@ Model read_dimod_json(const ByteSource& source, const ProblemOptions& options);
 Model read_bqm(const ByteSource& source, const ProblemOptions& options);
 Model read_plmc(const ByteSource& source, const ProblemOptions& options);
 Model read_potts_npz(const ByteSource& source, const ProblemOptions& options);
+Model read_uai(const ByteSource& source, const ProblemOptions& options);
+Model read_lg(const ByteSource& source, const ProblemOptions& options);
+Model read_fg(const ByteSource& source, const ProblemOptions& options);
+Model read_cnf(const ByteSource& source, const ProblemOptions& options);
+Model read_wcnf(const ByteSource& source, const ProblemOptions& options);
 Model read_dimacs_graph(const ByteSource& source, const ProblemOptions& options);
 
 }  // namespace saltus

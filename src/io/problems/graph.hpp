@@ -24,6 +24,10 @@ struct Graph {
 // .col and .clq of DIMACS: "p edge n m", then lines "e u v". Throws DataError.
 Graph read_graph(const ByteSource& source);
 
+// Three vertices for a clause of three literals: an independent set with as many vertices as there
+// are clauses is an assignment that satisfies them. Throws DataError.
+Graph graph_of_clauses(const FactorsModel& clauses, const std::string& name);
+
 // The problem that the options name, on the graph. Throws UsageError for options that do not fit,
 // and DataError where it would be too large, or where the problem has no use for the weights.
 Model graph_model(Graph graph, const ProblemOptions& options);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "io/factors/factor_forms.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/target/ising_lattice.hpp"
 
@@ -38,6 +39,34 @@ void check_finite(const PairProblem& p) {
   if (!finite) throw DataError("a number of the energy is too large");
 }
 
+// Nothing where a level, a factor or a forbidden state does not fit.
+std::optional<PairProblem> pairs_of_graph(const FactorsModel& model) {
+  constexpr std::size_t kMostOfPair = 4;
+  const auto two = [](int levels) { return levels == 2; };
+  if (!std::ranges::all_of(model.levels, two)) return std::nullopt;
+  for (std::size_t c = 0; c < model.clauses(); ++c) {
+    if (model.clause(c).size() > 2 || std::isinf(model.weights[c])) return std::nullopt;
+  }
+  const FactorsModel graph = with_tables_alone(model);
+  PairProblem p{
+      false, std::vector<double>(model.levels.size()), {}, 0 - graph.constant, model.labels};
+  for (std::size_t t = 0; t < graph.tables(); ++t) {
+    const auto table = graph.table(t);
+    const auto finite = [](double v) { return std::isfinite(v); };
+    if (table.size() > kMostOfPair || !std::ranges::all_of(table, finite)) return std::nullopt;
+    const auto scope = graph.scope(t);
+    p.offset -= table[0];
+    if (scope.size() == 1) at(p.linear, scope[0]) -= table[1] - table[0];
+    if (scope.size() < 2) continue;
+    at(p.linear, scope[0]) -= table[2] - table[0];
+    at(p.linear, scope[1]) -= table[1] - table[0];
+    const double together = table[3] - table[2] - table[1] + table[0];
+    if (together != 0) p.pairs.push_back({scope[0], scope[1], 0 - together});
+  }
+  if (first_repeated(p.pairs)) add_up(p.pairs);
+  return p;
+}
+
 struct ToPairs {
   using Found = std::optional<PairProblem>;
 
@@ -48,7 +77,9 @@ struct ToPairs {
     for (Coupling& c : p.pairs) c.weight = 0 - c.weight;
     return p;
   }
-  Found operator()(const BernoulliModel& m) const { return negative(false, m.logits, {}, 0, {}); }
+  Found operator()(const BernoulliModel& m) const {
+    return negative(false, m.logits, {}, 0, m.labels);
+  }
   Found operator()(const IsingModel& m) const {
     return negative(true, m.fields, m.couplings, m.constant, m.labels);
   }
@@ -68,6 +99,7 @@ struct ToPairs {
     if (first_repeated(p->pairs)) add_up(p->pairs);
     return p;
   }
+  Found operator()(const FactorsModel& m) const { return pairs_of_graph(m); }
   template <class Other>
   Found operator()(const Other&) const {
     return std::nullopt;
@@ -169,15 +201,15 @@ void add_up(std::vector<Coupling>& pairs) {
 }
 
 Labels number_labels(std::span<const std::int64_t> labels) {
-  Labels texts;
+  std::vector<std::string> texts;
   bool counted = true;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     counted = counted && labels[i] == static_cast<std::int64_t>(i);
   }
-  if (counted) return texts;
+  if (counted) return {};
   texts.reserve(labels.size());
   for (const std::int64_t label : labels) texts.push_back(std::to_string(label));
-  return texts;
+  return {std::move(texts), {}};
 }
 
 }  // namespace saltus

@@ -20,6 +20,16 @@ Model potts_problem(PottsModel potts, const ProblemOptions& options) {
   return model;
 }
 
+// A name for each level, where all letters are printable.
+std::vector<std::vector<std::string>> letter_names(const std::string& letters) {
+  std::vector<std::string> names;
+  for (const char c : letters) {
+    if (c <= ' ' || c > '~') return {};
+    names.emplace_back(1, c);
+  }
+  return {std::move(names)};
+}
+
 // Numbers of single precision at a place of the file.
 std::vector<double> floats_at(const ByteSource& source, std::uint64_t at, std::size_t count) {
   constexpr std::size_t kBlockNumbers = std::size_t{1} << 16;
@@ -134,8 +144,9 @@ Model read_plmc(const ByteSource& source, const ProblemOptions& options) {
   }
   std::string letters(q, '\0');
   source.read(kHead, letters.data(), q);
-  std::ranges::sort(letters);
-  if (std::ranges::adjacent_find(letters) != letters.end()) refuse("its alphabet repeats a letter");
+  std::string sorted = letters;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) refuse("its alphabet repeats a letter");
   PottsModel potts{Domain::categorical(head[0], head[1]),
                    floats_at(source, fields, static_cast<std::size_t>(sites * q)),
                    {}};
@@ -145,6 +156,7 @@ Model read_plmc(const ByteSource& source, const ProblemOptions& options) {
       potts.edges.push_back({i, j, floats_at(source, at, static_cast<std::size_t>(q * q))});
     }
   }
+  potts.labels.levels = letter_names(letters);
   return potts_problem(std::move(potts), options);
 }
 

@@ -155,7 +155,7 @@ std::size_t ProblemText::lines_left() const {
 }
 
 std::size_t ProblemText::room_for(std::uint64_t announced, std::size_t least_bytes) const {
-  const std::uint64_t left = source_.size - read_ + (end_ - at_);
+  const std::uint64_t left = source_.size - read_ + (end_ - at_) + rest_.size();
   return static_cast<std::size_t>(std::min<std::uint64_t>(announced, left / least_bytes + 1));
 }
 

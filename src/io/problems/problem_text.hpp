@@ -33,6 +33,8 @@ class ProblemText {
   // Goes to the next word, whatever lines there are; false at the end. Lines that begin with
   // `comment` are skipped.
   bool next_word(char comment);
+  // The next word is then the first of the present line.
+  void begin_words_here() { rest_ = line_; }
   std::string_view word() const { return word_; }
 
   // The number that a word is: [+-]?digits; throws DataError unless it is in the range. `what` says

@@ -9,26 +9,22 @@
 #include "core/closest_name.hpp"
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/words.hpp"
+#include "io/factors/factor_forms.hpp"
 #include "io/problems/formats.hpp"
 #include "io/problems/pair_problem.hpp"
+#include "io/problems/problem_writers.hpp"
 #include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kRounding = 1e-13;  // of sums, relative to the terms
 
-// A problem on its way to a file, and what the user allows to leave out.
+// A problem on its way to a file.
 struct Outgoing {
   PairProblem problem;
-  const ProblemWriting& writing;
-  std::vector<std::string> left_out;
-  fs::path path;
+  LeavingOut leaving;
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw DataError(path.string() + ": " + why);
-  }
   double terms() const {  // the size of the numbers that the constant may be a sum of
     double sum = std::abs(problem.offset);
     for (const double v : problem.linear) sum += std::abs(v);
@@ -38,25 +34,11 @@ struct Outgoing {
   // For formats that have no place for a constant, but for the one that is `implied`.
   void drop_constant(double implied = 0) {
     const double rest = problem.offset - implied;
-    if (std::abs(rest) <= kRounding * terms()) return;
-    if (!writing.drop_constant) {
-      refuse(
-          fmt::format("the format has no place for the constant of the energy, {}; it can be left "
-                      "out (--drop-constant)",
-                      rest));
-    }
-    left_out.push_back(fmt::format("The constant {} of the energy was left out.", rest));
+    if (std::abs(rest) <= kSumRounding * terms()) return;
+    leaving.constant(rest);
     problem.offset = implied;
   }
-  void drop_labels() {
-    if (problem.labels.empty()) return;
-    if (!writing.drop_labels) {
-      refuse("the format has no place for labels such as " + problem.labels.front().substr(0, 40) +
-             "; they can be left out (--drop-labels)");
-    }
-    left_out.push_back("The labels of the variables were left out.");
-    problem.labels.clear();
-  }
+  void drop_labels() { leaving.all_names(problem.labels); }
 };
 
 // The digits that restore a number, without an exponent.
@@ -83,9 +65,9 @@ void write_rudy(Outgoing& out, OutputFile& file) {
   const PairProblem& p = out.problem;
   const double size = out.terms();
   for (std::size_t i = 0; i < p.linear.size(); ++i) {
-    if (std::abs(p.linear[i]) <= kRounding * size) continue;
-    out.refuse(fmt::format("a cut has no place for fields, and variable {} has the field {}", i,
-                           p.linear[i]));
+    if (std::abs(p.linear[i]) <= kSumRounding * size) continue;
+    out.leaving.refuse(fmt::format(
+        "a cut has no place for fields, and variable {} has the field {}", i, p.linear[i]));
   }
   out.drop_labels();
   double sum = 0;
@@ -129,7 +111,7 @@ void write_qubo(Outgoing& out, OutputFile& file) {
 // entries gets a bias of 0, because labels are known from entries alone.
 void write_coo(Outgoing& out, OutputFile& file) {
   std::vector<std::int64_t> names;
-  for (const std::string& label : out.problem.labels) {
+  for (const std::string& label : out.problem.labels.coordinates) {
     const auto number = number_in<std::int64_t>(label);
     const bool fits =
         number && *number >= 0 && *number <= INT32_MAX && (names.empty() || *number > names.back());
@@ -139,7 +121,7 @@ void write_coo(Outgoing& out, OutputFile& file) {
     }
     names.push_back(*number);
   }
-  if (names.empty()) out.drop_labels();
+  names.empty() ? out.drop_labels() : out.leaving.levels(out.problem.labels);
   out.drop_constant();
   const PairProblem& p = out.problem;
   std::vector<bool> mentioned(p.linear.size());
@@ -160,6 +142,7 @@ void write_coo(Outgoing& out, OutputFile& file) {
 
 // List after list of numbers, so that the text is never whole in memory.
 void write_dimod_json(Outgoing& out, OutputFile& file) {
+  out.leaving.levels(out.problem.labels);
   const PairProblem& p = out.problem;
   const auto list = [&](const char* field, const auto& items, auto text) {
     file.append(fmt::format(",\n \"{}\": [", field));
@@ -177,7 +160,8 @@ void write_dimod_json(Outgoing& out, OutputFile& file) {
       " \"num_variables\": {}, \"num_interactions\": {}, \"variable_type\": \"{}\", \"offset\": "
       "{},\n"
       " \"info\": {{}}, \"variable_labels\": {}",
-      p.size(), p.pairs.size(), vartype_of(p), p.offset, spelled(p.labels, p.linear.size())));
+      p.size(), p.pairs.size(), vartype_of(p), p.offset,
+      spelled(p.labels.coordinates, p.linear.size())));
   list("linear_biases", p.linear, number);
   list("quadratic_biases", p.pairs, [&](const Coupling& c) { return number(c.weight); });
   list("quadratic_head", p.pairs, [](const Coupling& c) { return std::to_string(c.i); });
@@ -193,13 +177,14 @@ void append_number(OutputFile& file, T value) {
 // Version 2.0: int32 and float64, each pair in both neighbourhoods.
 void write_bqm(Outgoing& out, OutputFile& file) {
   constexpr std::size_t kBlock = 64;  // the header and the labels end at multiples of it
+  out.leaving.levels(out.problem.labels);
   PairProblem& p = out.problem;
   const std::size_t n = p.linear.size(), m = p.pairs.size();
-  if (2 * m > INT32_MAX) out.refuse("more pairs than its 32-bit numbers can count");
+  if (2 * m > INT32_MAX) out.leaving.refuse("more pairs than its 32-bit numbers can count");
   std::string header = fmt::format(
       "{{\"dtype\": \"float64\", \"itype\": \"int32\", \"ntype\": \"int32\", \"shape\": [{}, {}], "
       "\"type\": \"BinaryQuadraticModel\", \"variables\": {}, \"vartype\": \"{}\"}}\n",
-      n, m, !p.labels.empty(), vartype_of(p));
+      n, m, !p.labels.coordinates.empty(), vartype_of(p));
   while ((14 + header.size()) % kBlock != 0) header += ' ';
   file.append(std::string("DIMODBQM\x02\x00", 10));
   append_number(file, static_cast<std::uint32_t>(header.size()));
@@ -233,8 +218,8 @@ void write_bqm(Outgoing& out, OutputFile& file) {
       append_number(file, c.weight);
     }
   }
-  if (p.labels.empty()) return;
-  std::string labels = spelled(p.labels, n);
+  if (p.labels.coordinates.empty()) return;
+  std::string labels = spelled(p.labels.coordinates, n);
   while ((8 + labels.size()) % kBlock != 0) labels += ' ';
   file.append("VARS");
   append_number(file, static_cast<std::uint32_t>(labels.size()));
@@ -243,14 +228,17 @@ void write_bqm(Outgoing& out, OutputFile& file) {
 
 struct WritableFormat {
   std::string_view name, endings;
-  void (*write)(Outgoing& out, OutputFile& file);
+  void (*write)(Outgoing& out, OutputFile& file);  // of pairs
+  void (*write_graph)(const FactorsModel& graph, LeavingOut& leaving, OutputFile& file);
 };
-constexpr WritableFormat kWritable[] = {{"rudy", ".mc .rud .rudy", write_rudy},
-                                        {"bq", ".bq .sparse", write_bq},
-                                        {"qubo", ".qubo", write_qubo},
-                                        {"coo", ".coo", write_coo},
-                                        {"dimod-json", ".dimod.json", write_dimod_json},
-                                        {"bqm", ".bqm", write_bqm}};
+constexpr WritableFormat kWritable[] = {{"rudy", ".mc .rud .rudy", write_rudy, nullptr},
+                                        {"bq", ".bq .sparse", write_bq, nullptr},
+                                        {"qubo", ".qubo", write_qubo, nullptr},
+                                        {"coo", ".coo", write_coo, nullptr},
+                                        {"dimod-json", ".dimod.json", write_dimod_json, nullptr},
+                                        {"bqm", ".bqm", write_bqm, nullptr},
+                                        {"uai", ".uai", nullptr, write_uai},
+                                        {"wcnf", ".wcnf", nullptr, write_wcnf}};
 
 const WritableFormat* writable_by_name(const fs::path& path) {
   const std::string name = lower_cased(path.filename().string());
@@ -294,15 +282,27 @@ bool names_problem_file(const fs::path& path) {
 std::vector<std::string> write_problem(const fs::path& path, const AnyModel& model,
                                        const ProblemWriting& writing) {
   const WritableFormat& format = writable(path, writing.format);
+  LeavingOut leaving(path, writing);
+  if (format.write_graph) {
+    const std::optional<FactorsModel> graph = graph_of_model(model);
+    if (!graph) {
+      leaving.refuse("the format " + std::string(format.name) +
+                     " holds factors over few variables, and this model is not made of such");
+    }
+    Labels labels = labels_of(model);
+    leaving.all_names(labels);
+    replace_file(path, [&](OutputFile& file) { format.write_graph(*graph, leaving, file); });
+    return leaving.done();
+  }
   std::optional<PairProblem> problem = pair_problem_of(model);
   if (!problem) {
-    throw DataError(path.string() + ": the format " + std::string(format.name) +
-                    " holds variables of two levels with couplings of pairs, and this model has "
-                    "others; json holds it");
+    leaving.refuse("the format " + std::string(format.name) +
+                   " holds variables of two levels with couplings of pairs, and this model has "
+                   "others; json holds it");
   }
-  Outgoing out{std::move(*problem), writing, {}, path};
+  Outgoing out{std::move(*problem), std::move(leaving)};
   replace_file(path, [&](OutputFile& file) { format.write(out, file); });
-  return out.left_out;
+  return out.leaving.done();
 }
 
 }  // namespace saltus
