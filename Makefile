@@ -12,6 +12,7 @@
 # make bench-auto   how well --sampler auto chooses
 # make bench-choosing  every sampler on twenty models
 # make bench-warned    how often a summary is wrong and content, or warned without need
+# make bench-optimisation  the best of generated problems: cuts, sets, cliques, partitions, clauses
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
 # make torture    kills, full disks, shared names, odd places, mutated files, for ten minutes
 # make fuzz       fuzz the readers of model files, checkpoints and draws, a minute each
@@ -22,7 +23,7 @@
 # Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
 # else is shown the command. CI=true makes errors of the compiler's warnings.
 
-.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned sanitize torture fuzz coverage format lint \
+.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned bench-optimisation sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
@@ -89,6 +90,9 @@ bench-choosing: all
 
 bench-warned: all
 	@/usr/bin/python3 bench/warned.py build/release/saltus --out results/warned/results.json
+
+bench-optimisation: all
+	@nice -n 10 /usr/bin/python3 bench/optimisation.py build/release/saltus --out results/optimisation/results.json
 
 sanitize:
 	@scripts/setup.sh test

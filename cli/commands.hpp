@@ -43,6 +43,7 @@ void add_reproduce(CLI::App& program, int& status);
 void add_merge(CLI::App& program, int& status);
 void add_tune(CLI::App& program, int& status);
 void add_convert(CLI::App& program, int& status);
+void add_generate(CLI::App& program, int& status);
 void add_lists(CLI::App& program, int& status);
 void add_manual(CLI::App& program, int& status);
 

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   int status = ok;
   for (auto* add : {add_sample, add_compare, add_verify, add_exact, add_certify, add_logz,
                     add_anneal, add_diagnose, add_report, add_learn, add_infill, add_reproduce,
-                    add_convert, add_tune, add_merge, add_lists, add_manual}) {
+                    add_convert, add_generate, add_tune, add_merge, add_lists, add_manual}) {
     add(program, status);
   }
   arrange_help(program);

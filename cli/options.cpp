@@ -192,7 +192,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& o) {
                   "Of .coo files that do not say it: what the variables are", "SPIN|BINARY")
             ->check(CLI::IsMember({"SPIN", "BINARY"})));
   group(add_typed(command, "--problem", o.problem,
-                  "Of graphs (.col, .clq): max-cut, mis, max-clique, colouring or partition",
+                  "Of graphs (.col, .clq, .mc): max-cut, mis, max-clique, colouring or partition; "
+                  "of .cnf: mis",
                   "NAME"));
   group(add_typed(command, "--penalty", o.penalty,
                   "Of mis, max-clique and partition: how much a violation costs", "NUMBER")

@@ -12,6 +12,7 @@
 #include "saltus/target/bernoulli.hpp"
 #include "saltus/target/factors.hpp"
 #include "saltus/target/function.hpp"
+#include "saltus/target/graph.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
@@ -91,6 +92,28 @@ inline std::vector<SmallTarget> small_targets() {
              {{0, 1, {.5, -.3, .2, .1, .8, -.6}}, {1, 2, {.3, -.2, .5, .1, -.4, .2, 0, .6}}}));
        }},
       {"factors", [] { return Made(new Factors(uneven_factors())); }},
+      {"graph_bits",
+       [] {
+         return Made(new GraphTarget({4,
+                                      2,
+                                      {{0, 1, 1}, {1, 2, 0.5}, {2, 3, 1}, {0, 2, 1}},
+                                      {0.1, -0.2, -0.2, 0.9},
+                                      {0.2, 1.1},
+                                      {0.1, -0.4},
+                                      0.5,
+                                      0.3}));
+       }},
+      {"graph_levels",
+       [] {
+         return Made(new GraphTarget({3,
+                                      3,
+                                      {{0, 1, 1}, {2, 1, 0.7}},
+                                      {0.3, -0.5, 0, -0.5, 0.2, 0.4, 0, 0.4, -0.1},
+                                      {0.1, -0.3, 0.2},
+                                      {-0.2, -0.3, 0.1},
+                                      1,
+                                      -0.4}));
+       }},
       {"poisson",
        [] {
          return Made(new Poisson({0.7, 2.0}));

@@ -72,7 +72,9 @@ AnnealRequest complete(const CLI::App& command, const AnnealOptions& o) {
   if (was_given(command, "--goal")) {
     request.goal = request.objective ? request.objective->logp(o.goal) : o.goal;
   }
-  request.target = shared_target(std::move(model));
+  const auto owner = std::make_shared<const Model>(std::move(model));
+  request.target = {owner, owner->target.get()};
+  request.problem = problem_of(owner);
   return request;
 }
 

@@ -73,6 +73,66 @@ Json objective_json(const AnnealReport& report) {
           {"mean", json_number(objective->value(report.result.quantiles.mean))}};
 }
 
+// Best beside goal, by the objective; nothing where that says nothing.
+std::optional<double> goal_ratio(const AnnealReport& report, double best) {
+  const auto& objective = report.request.objective;
+  if (!objective || !report.request.goal) return std::nullopt;
+  const double goal = objective->of_state(*report.request.goal);
+  return goal == 0 ? std::nullopt : std::optional(best / goal);
+}
+
+std::optional<double> goal_ratio(const AnnealReport& report) {
+  const auto& objective = report.request.objective;
+  if (!objective || !report.result.best) return std::nullopt;
+  return goal_ratio(report, objective->of_state(report.result.best->logp));
+}
+
+Json ratio_json(std::optional<double> ratio) {
+  return ratio ? json_number(*ratio) : Json(nullptr);
+}
+
+Json first_reach_json(const std::optional<FirstReach>& first) {
+  if (!first) return nullptr;
+  return {{"step", first->step}, {"evaluations", first->evaluations}, {"seconds", first->seconds}};
+}
+
+Json whole_or_real(double v) {
+  const bool whole = v == std::trunc(v) && std::abs(v) < 0x1p53;
+  return whole ? Json(static_cast<std::int64_t>(v)) : json_number(v);
+}
+
+Json problem_json(const AnnealReport& report) {
+  const auto& state = report.result.report;
+  if (!state) return nullptr;
+  Json j = {{"name", report.request.problem->name()},
+            {"feasible", state->feasible ? Json(*state->feasible) : Json(nullptr)},
+            {"text", state->text}};
+  for (const auto& [name, value] : state->numbers) j[name] = whole_or_real(value);
+  return j;
+}
+
+Json solution_json(const AnnealReport& report) {
+  const auto& solution = report.result.solution;
+  if (!solution) return nullptr;
+  return {{"value", whole_or_real(solution->value)},
+          {"goal_ratio", ratio_json(goal_ratio(report, solution->value))},
+          {"repaired", solution->repaired},
+          {"restart", solution->restart},
+          {"state", solution->state}};
+}
+
+// "105, restart 3, as it was found"
+std::string solution_text(const AnnealReport& report) {
+  const Solution& s = *report.result.solution;
+  std::string text = report.request.objective ? report.request.objective->name + " " : "";
+  text += number_text(s.value);
+  if (const auto ratio = goal_ratio(report, s.value))
+    text += fmt::format(" ({:.6f} of the goal)", *ratio);
+  if (s.repaired == 0) return text + ", as it was found";
+  return text + fmt::format(", after {} {} dropped", count(s.repaired),
+                            s.repaired == 1 ? "vertex was" : "vertices were");
+}
+
 Json best_json(const std::optional<BestState>& best) {
   if (!best) return nullptr;
   return {{"logp", json_number(best->logp)},
@@ -126,7 +186,13 @@ void print_anneal(const AnnealReport& report) {
     const std::string where = r.best->pilot() ? "of the pilot" : fmt::format("{}", r.best->restart);
     show_row("best", value_text(report, r.best->logp));
     show_row("found by", fmt::format("restart {} after step {}", where, count(r.best->step)));
-    if (report.request.goal) show_row("goal", value_text(report, r.goal));
+    if (r.report) show_row("that is", r.report->text);
+    if (r.solution) show_row("allowed", solution_text(report));
+    if (report.request.goal) {
+      const auto ratio = goal_ratio(report);
+      show_row("goal", value_text(report, r.goal) +
+                           (ratio ? fmt::format(", the best is {:.6f} of it", *ratio) : ""));
+    }
   }
   if (r.time_to_solution) print_time_to_solution(report);
   if (r.population) {
@@ -165,7 +231,11 @@ void show_anneal_json(const AnnealReport& report) {
   add_labels(j, request.labels);
   j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
   j["goal_is"] = request.goal ? "given" : "best found";
+  j["goal_ratio"] = ratio_json(goal_ratio(report));
+  j["problem"] = problem_json(report);
+  j["solution"] = solution_json(report);
   j["reached"] = r.reached;
+  j["first_reached"] = first_reach_json(r.first_reach);
   j["restarts"] = r.restarts.logp.size();
   j["success"] =
       r.time_to_solution

@@ -40,7 +40,8 @@ struct AnnealRequest {
 
   std::shared_ptr<const Target> target;
   std::optional<Objective> objective;
-  Labels labels;  // of the model's coordinates, where it has some
+  std::shared_ptr<const Problem> problem;  // judges the states that are found
+  Labels labels;                           // of the model's coordinates, where it has some
   // Where values are given: `target` has the free coordinates alone, states of the result have all.
   std::shared_ptr<const WholeModel> whole = {};
   std::string sampler = "auto";  // auto: recommended_search_sampler
@@ -87,6 +88,21 @@ struct BestState {
 };
 inline constexpr std::uint32_t kPilotRestarts = 0x80000000u;
 
+// The best state that the problem allows, after repair where that was needed.
+struct Solution {
+  double value = 0;  // what is to be large
+  std::vector<Symbol> state;
+  std::uint32_t restart = 0;
+  int repaired = 0;  // coordinates that the repair changed
+};
+
+// When the first restart had reached the goal, at the latest.
+struct FirstReach {
+  std::uint64_t step = 0;
+  std::uint64_t evaluations = 0;  // steps of all restarts up to then
+  double seconds = 0;
+};
+
 struct AnnealResult {
   bool complete = false;  // false: time was up, or the callback said so
   std::size_t steps_made = 0;
@@ -106,7 +122,10 @@ struct AnnealResult {
   SuccessRate success;
   // In restarts; none where they were stopped, or are not independent: a population.
   std::optional<TimeToSolution> time_to_solution;
+  std::optional<FirstReach> first_reach;  // none where no restart has reached it
   RestartQuantiles quantiles;
+  std::optional<StateReport> report;  // of the best state, where the request names a problem
+  std::optional<Solution> solution;   // where the problem can repair states
   Warnings warnings;
 };
 

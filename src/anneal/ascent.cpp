@@ -103,8 +103,7 @@ void Neighbourhood::move(int i, Symbol to) {
 }
 
 void greedy_ascent(const Target& target, Symbol* x) {
-  const bool single = !target.local_moves() || target.local_moves()->need_score() ||
-                      target.local_moves()->need_target_cache();
+  const bool single = !target.local_moves() || !target.local_moves()->in_double();
   const double least = single ? kLeastGainInSingle : kLeastGain;
   if (target.constraint()) return ascend_by_swaps(target, *target.constraint(), least, x);
   bool moved = true;

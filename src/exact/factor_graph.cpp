@@ -2,8 +2,10 @@
 #include <cmath>
 
 #include "saltus/exact.hpp"
+#include "saltus/model/condition.hpp"
 #include "saltus/target/bernoulli.hpp"
 #include "saltus/target/factors.hpp"
+#include "saltus/target/given.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/potts.hpp"
 #include "saltus/target/quadratic.hpp"
@@ -108,6 +110,11 @@ std::optional<FactorsModel> factor_graph(const Target& target) {
   if (const auto* t = dynamic_cast<const Quadratic*>(&target)) return graph_of(*t);
   if (const auto* t = dynamic_cast<const IsingLattice*>(&target)) return graph_of(*t);
   if (const auto* t = dynamic_cast<const Bernoulli*>(&target)) return graph_of(*t);
+  if (const auto* t = dynamic_cast<const Given*>(&target)) {
+    const std::optional<FactorsModel> whole = factor_graph(t->model());
+    if (!whole) return std::nullopt;
+    return std::get<FactorsModel>(*condition(*whole, t->given()));
+  }
   return std::nullopt;
 }
 

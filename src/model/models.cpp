@@ -3,6 +3,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/target/bernoulli.hpp"
 #include "saltus/target/factors.hpp"
+#include "saltus/target/graph.hpp"
 #include "saltus/target/independent.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
@@ -19,6 +20,7 @@ struct Maker {
   Made operator()(const BernoulliModel& m) const { return std::make_unique<Bernoulli>(m); }
   Made operator()(const PoissonModel& m) const { return std::make_unique<Poisson>(m); }
   Made operator()(const FactorsModel& m) const { return std::make_unique<Factors>(m); }
+  Made operator()(const GraphModel& m) const { return std::make_unique<GraphTarget>(m); }
   Made operator()(const IsingModel& m) const { return make_ising(m); }
   Made operator()(const LatticeModel& m) const { return make_lattice(m); }
   Made operator()(const QuadraticModel& m) const { return std::make_unique<Quadratic>(m); }
@@ -50,6 +52,10 @@ struct Scaler {
   void operator()(FactorsModel& m) const {
     if (!(beta > 0)) throw UsageError("a beta of 0 has no meaning beside forbidden states");
     scale(m.entries), scale(m.weights);
+    m.constant *= beta;
+  }
+  void operator()(GraphModel& m) const {
+    scale(m.pair), scale(m.linear), scale(m.square);
     m.constant *= beta;
   }
   void operator()(PottsModel& m) const {

@@ -174,6 +174,40 @@ void take_best(const Found& found, std::uint32_t first, std::optional<BestState>
   }
 }
 
+bool agrees(const WholeModel* whole, const std::vector<Symbol>& state) {
+  return !whole || std::ranges::all_of(whole->given.list(), [&](const GivenValue& value) {
+    return state[static_cast<std::size_t>(value.first)] == value.second;
+  });
+}
+
+// The same among the states that the problem allows, each repaired. A repair that changes what is
+// given makes no solution.
+void take_solution(const AnnealRequest& request, const Found& found, std::uint32_t first,
+                   std::optional<Solution>& best) {
+  const Problem& problem = *request.problem;
+  for (std::size_t r = 0; r < found.logp.size(); ++r) {
+    const std::span<const Symbol> x = found.state.view().row(static_cast<int>(r));
+    Solution solution{0, {x.begin(), x.end()}, first + static_cast<std::uint32_t>(r), 0};
+    solution.repaired = problem.repair(solution.state);
+    if (!agrees(request.whole.get(), solution.state)) continue;
+    solution.value = problem.value(solution.state);
+    if (!best || solution.value > best->value) best = std::move(solution);
+  }
+}
+
+// A state that only the polish took to the goal counts from the step at which it was found.
+std::optional<FirstReach> first_reach(const AnnealResult& result) {
+  std::optional<std::uint64_t> first;
+  for (std::size_t r = 0; r < result.restarts.logp.size(); ++r) {
+    if (result.restarts.logp[r] < result.goal - logp_tolerance(result.goal)) continue;
+    first = std::min(first.value_or(result.restarts.step[r]), result.restarts.step[r]);
+  }
+  if (!first || result.steps_made == 0) return std::nullopt;
+  return FirstReach{
+      *first, *first * result.restarts.logp.size(),
+      result.seconds * static_cast<double>(*first) / static_cast<double>(result.steps_made)};
+}
+
 void put_found(ByteWriter& out, const Found& found) {
   out.put_array(std::span<const double>(found.logp));
   out.put_array(std::span<const double>(found.last_logp));
@@ -262,9 +296,9 @@ AnnealResult shared_search(const AnnealRequest& request, const AnnealProgress& p
 
 SamplerChoice recommended_search_sampler(const Target& target) {
   if (target.constraint()) return {"dmala", {}};
-  constexpr int kFew = 16;  // neighbours that are never too many
+  constexpr int kFew = 16;  // numbers that are never too many
   const LocalMoves* moves = target.local_moves();
-  const bool sparse = moves && moves->max_neighbours() <= std::max(kFew, target.domain().dim() / 4);
+  const bool sparse = moves && moves->work() <= std::max(kFew, target.domain().dim() / 4);
   if (!target.gibbs_sweeps() && !sparse) return {"dmala", {}};
   return {"gibbs", {{"scan", "systematic"}, {"updates", "sweep"}}};
 }
@@ -275,7 +309,9 @@ bool BestState::pilot() const {
 
 AnnealRequest::AnnealRequest(Model model)
     : objective(model.objective), labels(labels_of(model.value)), whole(model.whole) {
-  target = shared_target(std::move(model));
+  const auto owner = std::make_shared<const Model>(std::move(model));
+  target = {owner, owner->target.get()};
+  problem = problem_of(owner);
 }
 
 void judge(const AnnealRequest& request, AnnealResult& result) {
@@ -288,6 +324,16 @@ void judge(const AnnealRequest& request, AnnealResult& result) {
   result.reached = static_cast<int>(std::ranges::count_if(result.restarts.logp, [&](double logp) {
     return logp >= result.goal - logp_tolerance(result.goal);
   }));
+  result.first_reach = first_reach(result);
+  if (const Problem* problem = request.problem.get()) {
+    result.report = problem->report(result.best->state);
+    result.solution.reset();
+    if (problem->repairs()) {
+      take_solution(request, result.restarts, request.first_restart, result.solution);
+      take_solution(request, result.pilot, kPilotRestarts + request.pilots.first_chain,
+                    result.solution);
+    }
+  }
   const auto restarts = static_cast<int>(result.restarts.logp.size());
   if (result.population && result.population->rho_t > restarts / 100.0) {
     result.warnings.push_back(

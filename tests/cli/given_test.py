@@ -103,6 +103,20 @@ class Exactly(GivenTest):
                 parts = [log_z(model, "--given", f"{i}={v}") for v in range(count)]
                 self.assertAlmostEqual(math.log(math.fsum(math.exp(p - whole) for p in parts)), 0, delta=1e-12)
 
+    def test_vertices(self):
+        self.write("ring.col", "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n")
+        for problem, energy in ("mis", lambda x: sum(x) - 1.001 * sum(x[i] * x[(i + 1) % 5] for i in range(5))), \
+                ("max-cut", lambda x: sum(x[i] != x[(i + 1) % 5] for i in range(5))):
+            states = [x for x in itertools.product(range(2), repeat=5) if x[0] and not x[2]]
+            z = math.log(math.fsum(math.exp(energy(x)) for x in states))
+            arguments = ["ring.col", "--problem", problem, "--given", "0=1,2=0"]
+            self.assertAlmostEqual(self.exact(*arguments)["log_z"], z, delta=1e-10)
+            found = strict_json(self.good("anneal", *arguments, "--steps", 20, "--restarts", 20, "--json").out)
+            self.assertAlmostEqual(found["best"]["logp"], max(map(energy, states)), delta=1e-10)
+            self.assertEqual((found["best"]["state"][0], found["best"]["state"][2]), (1, 0))
+            if found.get("solution"):
+                self.assertEqual((found["solution"]["state"][0], found["solution"]["state"][2]), (1, 0))
+
     def test_all_given(self):
         state = [0, 1, 1, 0, 1]
         words = ",".join(f"{i}={v}" for i, v in enumerate(state))

@@ -230,11 +230,75 @@ class Reading(Problems):
         for options, words in [(["cut.mc", "--maximise"], "--maximise"), (["cut.mc", "--format", "bp"], "expected one of"),
                                (["cut.mc", "--vartype", "SPIN"], "--vartype"), (["ising", "--format", "bq"], "built-in"),
                                (["cut.mc", "--beta", 0], "--beta"), (["rbm", "--beta", 2], "beta"),
-                               (["cut.mc", "--problem", "mis"], "--problem"),
+                               (["cut.mc", "--problem", "mis", "--colours", 3], "--colours"),
+                               (["cut.mc", "--penalty", 2], "takes no penalty"),
+                               (["matrix.bq", "--problem", "mis"], "--problem"),
                                ([self.copy("ring.col"), "--problem", "mos"], "mis"),
                                (["ring.col", "--problem", "colouring"], "--colours"),
                                (["ring.col", "--problem", "mis", "--colours", 3], "--colours")]:
             self.assertIn(words, self.refusal(USAGE, "logz", *options))
+
+    def test_problems_of_weighted_graphs(self):
+        self.copy("cut.mc")
+        self.assertEqual(self.exact("cut.mc", "--problem", "max-cut"), self.exact("cut.mc"))
+        energies = (2 * sum(w for i, j, w in CUT if x[i] != x[j]) + .5 * sum((x.count(k) - 2) ** 2 for k in (0, 1))
+                    for x in bits(4))
+        self.assertAlmostEqual(self.exact("cut.mc", "--problem", "partition", "--parts", 2, "--penalty", .5),
+                               log_sum_exp(-e for e in energies), delta=1e-10)
+        self.assertIn("the edge 1 2 has the weight 2; expected 1", self.refusal(DATA, "logz", "cut.mc", "--problem", "mis"))
+        self.write("ring.mc", "5 5\n" + "".join(f"{v + 1} {u + 1} 1\n" for u, v in RING))
+        for options in (["--problem", "mis"], ["--problem", "colouring", "--colours", 3]):
+            self.assertEqual(self.exact("ring.mc", *options), self.exact(self.copy("ring.col"), *options))
+
+    def test_a_large_sparse_graph(self):
+        self.good("generate", "er", 300, .02, "g.col", "--seed", 2)
+        j = self.best("g.col", "--problem", "max-clique")
+        self.assertEqual((j["model"], j["problem"]["missing_edges"]), ("graph", 0))
+        self.assertEqual(j["solution"]["value"], sum(j["solution"]["state"]))
+        self.good("convert", "g.col", "g.json", "--problem", "partition", "--parts", 3, "--penalty", .1)
+        j = self.best("g.json")
+        edges = [(int(u) - 1, int(v) - 1) for e, u, v in
+                 (line.split() for line in self.read("g.col").decode().splitlines() if line[0] == "e")]
+        x = j["best"]["state"]
+        cost = 2 * sum(x[u] != x[v] for u, v in edges) + .1 * sum((x.count(k) - 100) ** 2 for k in range(3))
+        self.assertAlmostEqual(j["best"]["energy"], cost, delta=1e-9)
+        again = self.best("g.col", "--problem", "partition", "--parts", 3, "--penalty", .1)
+        self.assertAlmostEqual(again["objective"]["best"], cost, delta=1e-9)
+        self.assertEqual(again["problem"]["cut_edges"], sum(x[u] != x[v] for u, v in edges))
+        self.write("bad.json", '{"model": "graph", "n": 2, "edges": [[0, 1], [1, 0]], "pair": [[0, 1], [1, 0]]}')
+        self.assertIn("edges[1] repeats", self.refusal(DATA, "logz", "bad.json"))
+        self.write("bad.json", '{"model": "graph", "n": 2, "edges": [[0, 1]], "pair": [[0, 1], [2, 0]]}')
+        self.assertIn("pair[1][0] is 2", self.refusal(DATA, "logz", "bad.json"))
+
+    def test_clauses_as_a_graph(self):
+        clauses = [[1, 2, 2], [-1, 3, 2], [-2, -3], [-2, 3], [1, -1]]
+        self.write("f.cnf", "p cnf 3 5\n" + "".join(" ".join(map(str, c)) + " 0\n" for c in clauses))
+        vertices = [(c, v) for c, clause in enumerate(clauses) for v in dict.fromkeys(clause)]
+        pairs = [(a, b) for a, b in itertools.combinations(range(len(vertices)), 2)
+                 if vertices[a][0] == vertices[b][0] or vertices[a][1] == -vertices[b][1]]
+        energies = (-sum(x) + 1.5 * sum(x[a] * x[b] for a, b in pairs) for x in bits(len(vertices)))
+        self.assertAlmostEqual(self.exact("f.cnf", "--problem", "mis", "--penalty", 1.5),
+                               log_sum_exp(-e for e in energies), delta=1e-10)
+        self.assertEqual(self.best("f.cnf", "--problem", "mis")["solution"]["value"], 5)
+        self.assertIn("satisfied: all 5 clauses hold", self.best("f.cnf")["problem"]["text"])
+        every = [[s * (i + 1) for i, s in enumerate(signs)] for signs in itertools.product((1, -1), repeat=3)]
+        self.write("f.cnf", "p cnf 4 9\n4 0\n" + "".join(" ".join(map(str, c)) + " 0\n" for c in every))
+        self.assertEqual(self.best("f.cnf", "--problem", "mis")["solution"]["value"], 8)  # one of them does not hold
+        j = self.best("f.cnf")
+        self.assertEqual((j["problem"]["unsatisfied_clauses"], j["problem"]["feasible"]), (1, False))
+        for options, words in [(["--problem", "max-cut"], "mis, not max-cut"), (["--penalty", 2], "no penalty"),
+                               (["--problem", "mis", "--hard"], "none is hard")]:
+            self.assertIn(words, self.refusal(USAGE, "logz", "f.cnf", *options))
+
+    def test_what_anneal_says_of_states(self):
+        self.copy("ring.col")
+        done = self.good("anneal", "ring.col", "--problem", "mis", "--steps", 20, "--penalty", .5, "--goal", 2).out
+        self.assertRegex(done, r"(?m)^that is +\d vertices, \d edges? among them$")
+        self.assertRegex(done, r"(?m)^allowed +size 2 \(1.000000 of the goal\), after . vert\w+ \w+ dropped$")
+        j = strict_json(self.good("anneal", "ring.col", "--problem", "mis", "--steps", 20, "--goal", 2, "--json").out)
+        self.assertEqual(j["problem"]["violated_edges"], 0)
+        self.assertEqual((j["goal_ratio"], j["solution"]["value"], j["solution"]["repaired"]), (1, 2, 0))
+        self.assertEqual(j["first_reached"]["evaluations"], 100 * j["first_reached"]["step"])
 
     def test_beta_multiplies_any_plain_model(self):
         for model in ("ising", "ising-lattice", "quadratic", "potts", "bernoulli"):

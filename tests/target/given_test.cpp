@@ -11,6 +11,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/exact.hpp"
 #include "saltus/model/condition.hpp"
 
 namespace saltus {
@@ -323,6 +324,17 @@ TEST_P(Folded, HasTheSameDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Folded, testing::ValuesIn(folded_models()),
                          [](const auto& p) { return p.param.name; });
+
+// Elimination takes what is given of a factor graph out of it.
+TEST(Given, OfAFactorGraphIsOne) {
+  for (const FoldedModel& folded : folded_models()) {
+    const std::shared_ptr<const Target> model = make_target(folded.model);
+    if (!factor_graph(*model)) continue;
+    const Given given(model, folded.given);
+    EXPECT_NEAR(eliminate(*factor_graph(given)).log_z, StateTable(given).log_z(), 1e-12)
+        << folded.name;
+  }
+}
 
 TEST(Condition, LeavesNetworksAndCountsToGiven) {
   const PoissonModel counts{{0.7, 2.0}};

@@ -37,7 +37,7 @@ constexpr SALTUS_BOTH PhiloxBlock philox_block(PhiloxBlock counter, PhiloxKey ke
   return counter;
 }
 
-// What a random number is for. Two purposes never share a counter.
+// What a random number is for. Two purposes of a run never share a counter.
 enum class Purpose : std::uint32_t {
   start = 0,
   propose = 1,
@@ -51,6 +51,9 @@ enum class Purpose : std::uint32_t {
   refresh = 9,    // a draw of the base, at the foot of a ladder
   resample = 10,  // which members of a population are copied
   couple = 11,    // the moves of two chains that are to meet
+  // Random problems, of kAllChains. A problem is made before there are chains, so that it may share
+  // a number with `part`.
+  generate = 7,
 };
 
 // The chain to name when a number is shared by all chains (a mini-batch, say).

@@ -12,6 +12,7 @@
 #include "saltus/core/device.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/model/models.hpp"
+#include "saltus/model/problem.hpp"
 #include "saltus/target/given_values.hpp"
 #include "saltus/target/independent.hpp"
 #include "saltus/target/target.hpp"
@@ -56,8 +57,9 @@ struct Model {
   AnyModel value;                   // of all coordinates, also where some are given
   std::unique_ptr<Target> on_host;  // what `target` stands for, when that is on a device
   std::unique_ptr<Target> target;
-  std::optional<Objective> objective;  // where the file is that of a problem
-  std::vector<std::string> notes;      // what a user should know of how the file was read
+  std::optional<Objective> objective;      // where the file is that of a problem
+  std::shared_ptr<const Problem> problem;  // of graphs, where it says more than the objective
+  std::vector<std::string> notes;          // what a user should know of how the file was read
   // What a checkpoint holds of it: the JSON that describes it, or, for a file of more than 1 MB or
   // of another format, its path and checksum.
   std::string text;
@@ -80,6 +82,9 @@ std::string given_in_text(const std::string& model_text);
 
 // A model's target, which keeps the model alive.
 std::shared_ptr<const Target> shared_target(Model model);
+// What the model's states mean: Model::problem, or how many clauses hold of a model that has
+// clauses alone. Null for all others.
+std::shared_ptr<const Problem> problem_of(const std::shared_ptr<const Model>& model);
 
 struct NoModel : FileError {
   explicit NoModel(const std::string& what) : FileError(what, false) {}

@@ -83,6 +83,22 @@ struct PottsModel {
   Labels labels = {};
 };
 
+// Vertices of a graph with one table for all edges, and terms of how many vertices have each level:
+//
+//   logp(x) = constant + sum over edges w pair[x_i][x_j]
+//             + sum over levels k of linear_k n_k + square_k (n_k - centre)^2,
+//
+// n_k the number of vertices at level k. Such models are those of large sparse graphs: see
+// GraphTarget.
+struct GraphModel {
+  int n = 0, levels = 2;
+  std::vector<Coupling> edges;         // no pair (i, i)
+  std::vector<double> pair;            // levels rows of levels entries, symmetric
+  std::vector<double> linear, square;  // one for each level
+  double centre = 0;
+  double constant = 0;
+};
+
 // logp(x) = constant + sum over tables T[x_i, x_j, ...] - sum over clauses of the weight of each
 // that no literal satisfies. Tables may be over any coordinates and hold -infinity; a clause of
 // infinite weight is hard. All lists lie one after the other, so that millions of factors fit.
@@ -134,8 +150,9 @@ struct ScriptModel {
   Domain domain;
 };
 
-using AnyModel = std::variant<BernoulliModel, FactorsModel, IsingModel, LatticeModel, PoissonModel,
-                              PottsModel, QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
+using AnyModel =
+    std::variant<BernoulliModel, FactorsModel, GraphModel, IsingModel, LatticeModel, PoissonModel,
+                 PottsModel, QuadraticModel, RbmModel, ResnetEnergy, ScriptModel>;
 
 // Throws DataError or UsageError when the values do not fit one another. Networks are made by the
 // torch module (saltus/torch/module.hpp) instead.

@@ -36,6 +36,9 @@ class LocalMoves {
   // True when `differences` and `move` need the row's score or its cached values.
   virtual bool need_score() const { return false; }
   virtual bool need_target_cache() const { return false; }
+  // True when differences are exact to double precision: they use no score or cached value that
+  // carries the rounding of single precision.
+  virtual bool in_double() const { return !need_score() && !need_target_cache(); }
 
   // out[m] = logp(x with level first + m at coordinate i) - logp(x), m = 0 .. count - 1.
   virtual void differences(const LocalRow& row, int i, int first, int count, double* out) const = 0;
@@ -47,6 +50,8 @@ class LocalMoves {
   // them. `room` holds max_neighbours() entries; the result may lie there or in the target.
   virtual std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const = 0;
   virtual int max_neighbours() const = 0;
+  // About how many numbers `differences` reads, at most.
+  virtual int work() const { return max_neighbours(); }
 };
 
 // Many single-coordinate Gibbs updates in one call, where a target can do better than one at a

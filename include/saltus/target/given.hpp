@@ -52,6 +52,7 @@ class Given final : public Target,
   void move(const LocalRow& row, int i, Symbol to) const override;
   std::span<const std::int32_t> neighbours(int i, std::int32_t* room) const override;
   int max_neighbours() const override { return moves()->max_neighbours(); }
+  int work() const override { return moves()->work(); }
 
   // Without groups: those of the model would change given coordinates.
   const GibbsSweeps* gibbs_sweeps() const override { return sweeps() ? this : nullptr; }

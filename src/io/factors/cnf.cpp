@@ -7,7 +7,9 @@
 
 #include "io/factors/factor_problem.hpp"
 #include "io/problems/formats.hpp"
+#include "io/problems/graph.hpp"
 #include "io/problems/problem_text.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
@@ -155,6 +157,18 @@ class ClauseReader {
 }  // namespace
 
 Model read_cnf(const ByteSource& source, const ProblemOptions& options) {
+  if (options.penalty && options.problem.empty()) {
+    throw UsageError(source.name + " holds clauses, which take no penalty without a problem, mis");
+  }
+  if (!options.problem.empty()) {
+    if (options.problem != "mis" || options.hard) {
+      throw UsageError(source.name +
+                       " holds clauses: the problem that they pose on a graph is mis" +
+                       (options.hard ? ", where none is hard" : ", not " + options.problem));
+    }
+    return graph_model(graph_of_clauses(ClauseReader(source).read_cnf(false), source.name),
+                       options);
+  }
   return clauses_problem(ClauseReader(source).read_cnf(options.hard), options);
 }
 

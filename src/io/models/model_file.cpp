@@ -18,6 +18,7 @@
 #include "io/bytes/gzip.hpp"
 #include "io/models/factors_json.hpp"
 #include "io/models/given_model.hpp"
+#include "io/models/graph_json.hpp"
 #include "io/models/json_fields.hpp"
 #include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
@@ -293,11 +294,17 @@ AnyModel read_script(JsonFields& fields) {
 
 AnyModel read_value(const Json& json, const std::string& source) {
   static const std::map<std::string, std::function<AnyModel(JsonFields&)>> readers = {
-      {"bernoulli", read_bernoulli}, {"factors", read_factors},
-      {"ising", read_ising},         {"ising-lattice", read_ising_lattice},
-      {"poisson", read_poisson},     {"potts", read_potts},
-      {"quadratic", read_quadratic}, {"rbm", read_rbm},
-      {"resnet-ebm", read_resnet},   {"torch", read_script},
+      {"bernoulli", read_bernoulli},
+      {"factors", read_factors},
+      {"graph", read_graph_json},
+      {"ising", read_ising},
+      {"ising-lattice", read_ising_lattice},
+      {"poisson", read_poisson},
+      {"potts", read_potts},
+      {"quadratic", read_quadratic},
+      {"rbm", read_rbm},
+      {"resnet-ebm", read_resnet},
+      {"torch", read_script},
   };
   JsonFields fields(json, source);
   const std::string kind = fields.string("model");

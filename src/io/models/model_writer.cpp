@@ -7,6 +7,7 @@
 #include "io/bytes/byte_file.hpp"
 #include "io/bytes/npy.hpp"
 #include "io/models/factors_json.hpp"
+#include "io/models/graph_json.hpp"
 #include "io/models/labels_json.hpp"
 #include "io/models/model_text.hpp"
 #include "io/models/weights_file.hpp"
@@ -90,6 +91,7 @@ struct Writer {
     return R"({"model": "poisson", "rate": )" + list(m.rates) + "}";
   }
   std::string operator()(const FactorsModel& m) const { return factors_json(m); }
+  std::string operator()(const GraphModel& m) const { return graph_json(m); }
   std::string operator()(const IsingModel& m) const {
     return fmt::format(
         "{{\"model\": \"ising\", \"n\": {},\n \"couplings\": {},\n \"fields\": {}{}}}", m.n,

@@ -13,6 +13,7 @@ namespace saltus {
 Graph read_graph(const ByteSource& source) {
   ProblemText text(source);
   Graph graph;
+  graph.name = source.name;
   std::uint64_t announced = 0, lines = 0;
   while (text.next_line()) {
     if (text.line().front() == 'c') continue;

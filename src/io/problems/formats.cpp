@@ -13,7 +13,7 @@ namespace saltus {
 namespace {
 
 constexpr ProblemFormat kFormats[] = {
-    {"rudy", ".mc .rud .rudy .txt", "", "", read_rudy},
+    {"rudy", ".mc .rud .rudy .txt", "", "problem penalty colours parts", read_rudy},
     {"bq", ".bq .sparse", "", "maximise", read_bq},
     {"qubo", ".qubo", "p qubo|P qubo", "maximise", read_qubo},
     {"coo", ".coo", "", "vartype", read_coo},
@@ -23,7 +23,7 @@ constexpr ProblemFormat kFormats[] = {
     {"uai", ".uai", "MARKOV|BAYES", "", read_uai},
     {"lg", ".lg", "", "", read_lg},
     {"fg", ".fg", "", "", read_fg},
-    {"cnf", ".cnf", "p cnf", "hard", read_cnf},
+    {"cnf", ".cnf", "p cnf", "hard problem penalty", read_cnf},
     {"wcnf", ".wcnf", "p wcnf", "", read_wcnf},
     {"dimacs", ".col .clq", "p edge|p col", "problem penalty colours parts", read_dimacs_graph},
     {"plmc", ".params", "", "", read_plmc},

@@ -2,11 +2,14 @@
 // write them, and matrices of Biq Mac. Lines that begin with # are comments.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/problems/formats.hpp"
+#include "io/problems/graph.hpp"
 #include "io/problems/pair_problem.hpp"
 #include "io/problems/problem_text.hpp"
+#include "saltus/core/error.hpp"
 
 namespace saltus {
 namespace {
@@ -84,17 +87,45 @@ class Triples {
   EntryLines lines_;
 };
 
+void refuse_loop(Triples& file, std::size_t k) {
+  const Coupling& c = file.entries[k];
+  if (c.i == c.j) file.refuse_entry(k, fmt::format("the edge joins node {} to itself", c.i + 1));
+}
+
+Graph graph_of(Triples& file, const std::string& name) {
+  for (std::size_t k = 0; k < file.entries.size(); ++k) refuse_loop(file, k);
+  for (Coupling& c : file.entries) {
+    if (c.i > c.j) std::swap(c.i, c.j);
+  }
+  std::ranges::sort(file.entries, {}, [](const Coupling& c) { return std::pair(c.i, c.j); });
+  Graph graph{file.n, {}, {}, name};
+  for (const Coupling& c : file.entries) {
+    graph.edges.emplace_back(c.i, c.j);
+    graph.weights.push_back(c.weight);
+  }
+  const bool all_one = std::ranges::all_of(graph.weights, [](double w) { return w == 1; });
+  if (all_one) graph.weights.clear();
+  return graph;
+}
+
 }  // namespace
 
 // The cut is sum w (1 - s s') / 2: E = -cut.
 Model read_rudy(const ByteSource& source, const ProblemOptions& options) {
   Triples file(source, "edges", true);
+  if (!options.problem.empty()) return graph_model(graph_of(file, source.name), options);
+  if (options.penalty || options.colours || options.parts) {
+    throw UsageError(
+        source.name +
+        " is read as a graph whose cut is to be large, which takes no penalty, colours "
+        "or parts; another problem must be named");
+  }
   PairProblem cut{true, std::vector<double>(static_cast<std::size_t>(file.n)), {}, 0, {}};
   double sum = 0;
   bool whole = true;
   for (std::size_t k = 0; k < file.entries.size(); ++k) {
     Coupling& c = file.entries[k];
-    if (c.i == c.j) file.refuse_entry(k, fmt::format("the edge joins node {} to itself", c.i + 1));
+    refuse_loop(file, k);
     sum += c.weight;
     whole = whole && c.weight == std::trunc(c.weight);
     c.weight /= 2;
