@@ -99,6 +99,17 @@ TEST_P(LocalMovesOf, MovesBringEverythingUpToDate) {
 
 std::vector<SmallTarget> targets_with_local_moves() {
   std::vector<SmallTarget> list = small_targets();
+  list.push_back({"graph_levels", [] {
+                    return std::make_unique<GraphTarget>(
+                        GraphModel{3,
+                                   3,
+                                   {{0, 1, 1}, {2, 1, 0.7}},
+                                   {0.3, -0.5, 0, -0.5, 0.2, 0.4, 0, 0.4, -0.1},
+                                   {0.1, -0.3, 0.2},
+                                   {-0.2, -0.3, 0.1},
+                                   1,
+                                   -0.4});
+                  }});
   std::erase_if(list, [](const SmallTarget& t) { return !t.make()->local_moves(); });
   return list;
 }
