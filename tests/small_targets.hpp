@@ -94,25 +94,14 @@ inline std::vector<SmallTarget> small_targets() {
       {"factors", [] { return Made(new Factors(uneven_factors())); }},
       {"graph_bits",
        [] {
-         return Made(new GraphTarget({4,
+         return Made(new GraphTarget({3,
                                       2,
-                                      {{0, 1, 1}, {1, 2, 0.5}, {2, 3, 1}, {0, 2, 1}},
+                                      {{0, 1, 1}, {2, 1, 0.5}},
                                       {0.1, -0.2, -0.2, 0.9},
                                       {0.2, 1.1},
                                       {0.1, -0.4},
                                       0.5,
                                       0.3}));
-       }},
-      {"graph_levels",
-       [] {
-         return Made(new GraphTarget({3,
-                                      3,
-                                      {{0, 1, 1}, {2, 1, 0.7}},
-                                      {0.3, -0.5, 0, -0.5, 0.2, 0.4, 0, 0.4, -0.1},
-                                      {0.1, -0.3, 0.2},
-                                      {-0.2, -0.3, 0.1},
-                                      1,
-                                      -0.4}));
        }},
       {"poisson",
        [] {

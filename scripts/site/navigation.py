@@ -29,6 +29,7 @@ MENU = [
     ("Learn", [("Learning from data", "docs/learning.html")]),
     ("Optimise", [
         ("The best state", "docs/annealing.html"),
+        ("The best of a graph or of clauses", "docs/optimisation.html"),
         ("Largest cuts", "results/maxcut/README.html"),
     ]),
     ("Embed", [

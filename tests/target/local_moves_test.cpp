@@ -105,6 +105,17 @@ std::vector<SmallTarget> targets_with_local_moves() {
   for (SmallTarget& t : given_targets()) {
     if (!t.make()->forbidden_states()) list.push_back(std::move(t));
   }
+  list.push_back({"graph_levels", [] {
+                    return std::make_unique<GraphTarget>(
+                        GraphModel{3,
+                                   3,
+                                   {{0, 1, 1}, {2, 1, 0.7}},
+                                   {0.3, -0.5, 0, -0.5, 0.2, 0.4, 0, 0.4, -0.1},
+                                   {0.1, -0.3, 0.2},
+                                   {-0.2, -0.3, 0.1},
+                                   1,
+                                   -0.4});
+                  }});
   std::erase_if(list, [](const SmallTarget& t) { return !t.make()->local_moves(); });
   return list;
 }

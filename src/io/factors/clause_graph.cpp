@@ -47,8 +47,7 @@ Graph graph_of_clauses(const FactorsModel& clauses, const std::string& name) {
     }
   }
   std::ranges::sort(graph.edges);
-  const auto repeated = std::ranges::unique(graph.edges);
-  graph.edges.erase(repeated.begin(), repeated.end());
+  graph.edges.erase(std::unique(graph.edges.begin(), graph.edges.end()), graph.edges.end());
   return graph;
 }
 

@@ -46,8 +46,7 @@ Graph read_graph(const ByteSource& source) {
   }
   if (graph.vertices == 0) text.refuse_file("it has no line 'p edge vertices edges'");
   std::ranges::sort(graph.edges);
-  const auto rest = std::ranges::unique(graph.edges);
-  graph.edges.erase(rest.begin(), rest.end());
+  graph.edges.erase(std::unique(graph.edges.begin(), graph.edges.end()), graph.edges.end());
   const bool agrees =
       announced == lines || announced == graph.edges.size() || lines == 2 * announced;
   if (!agrees) {
