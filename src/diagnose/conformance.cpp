@@ -151,7 +151,7 @@ RowBuffer<double> part_of(Rows<const double> t, const std::vector<std::size_t>& 
 std::vector<double> law_of_allowed(Rows<const double> t, const StateTable& table) {
   const std::vector<std::size_t> allowed = allowed_states(table);
   if (allowed.size() == table.size()) return stationary_law(t);
-  const std::vector<double> law = stationary_law(part_of(t, allowed).view());
+  std::vector<double> law = stationary_law(part_of(t, allowed).view());
   if (law.empty()) return law;
   std::vector<double> all(table.size());
   for (std::size_t i = 0; i < allowed.size(); ++i) all[allowed[i]] = law[i];
