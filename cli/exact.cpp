@@ -41,17 +41,6 @@ std::size_t bytes_of(const std::string& text) {
   return static_cast<std::size_t>(number * factor);
 }
 
-Json marginals_of(const EliminationAnswer& answer, const Domain& domain) {
-  Json all = Json::array();
-  auto next = answer.probabilities.begin();
-  for (int i = 0; i < domain.dim(); ++i) {
-    const auto end = next + domain.levels(i);
-    all.push_back(std::vector<double>(next, end));
-    next = end;
-  }
-  return all;
-}
-
 void print(const EliminationAnswer& answer, const Target& target) {
   const Domain& domain = target.domain();
   show("{}, {} coordinates\n\n", target.name(), domain.dim());
@@ -87,13 +76,7 @@ void exact(const ExactOptions& options) {
   const EliminationAnswer answer = eliminate(*graph, limits);
   if (answer.best.empty()) throw DataError("every state of the model has probability 0");
   if (!options.json) return print(answer, target);
-  show_json({{"model", target.name()},
-             {"dim", target.domain().dim()},
-             {"log_z", answer.log_z},
-             {"best", {{"state", answer.best}, {"logp", answer.best_logp}}},
-             {"width", answer.width},
-             {"entries", answer.entries},
-             {"marginals", marginals_of(answer, target.domain())}});
+  show_json(exact_json(target, answer));
 }
 
 }  // namespace

@@ -62,12 +62,6 @@ std::string parameters_text(const std::vector<Parameter>& parameters,
   return text;
 }
 
-std::vector<double> column(const Summaries& all, double CoordinateSummary::*of) {
-  std::vector<double> values;
-  for (const CoordinateSummary& s : all) values.push_back(s.*of);
-  return values;
-}
-
 std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
                                    bool largest_first) {
   std::vector<std::size_t> order(all.size());
@@ -82,32 +76,6 @@ std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummar
 
 std::string fixed(double v, int digits) {
   return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
-}
-
-Json json_number(double v) {
-  return std::isfinite(v) ? Json(v) : Json(nullptr);
-}
-
-Json json_rhat(double v) {
-  return std::isinf(v) ? Json("inf") : json_number(v);
-}
-
-Json labels_json(const std::vector<std::string>& labels) {
-  Json list = Json::array();
-  for (const std::string& label : labels) list.push_back(Json::parse(label));
-  return list;
-}
-
-Json parameters_json(const std::vector<Parameter>& parameters) {
-  auto object = Json::object();
-  for (const Parameter& p : parameters) {
-    if (const double* number = std::get_if<double>(&p.value)) {
-      object[p.name] = json_number(*number);
-    } else {
-      std::visit([&](const auto& v) { object[p.name] = v; }, p.value);
-    }
-  }
-  return object;
 }
 
 }  // namespace saltus::cli

@@ -1,17 +1,17 @@
 // Models, parameters and file names as people read them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/number_text.hpp"
 #include "saltus/diagnose/summary.hpp"
 #include "saltus/sampler/sampler.hpp"
+#include "service/result_json.hpp"
 
 namespace saltus::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 // with_commas for any whole number that is not negative.
 template <class T>
@@ -27,19 +27,10 @@ std::string parameter_text(const Parameter& parameter);
 std::string parameters_text(const std::vector<Parameter>& parameters,
                             const std::vector<std::string>& without = {});
 
-// One number of each coordinate, and the coordinates by it, NaN last.
+// Coordinates by one number of theirs, NaN last.
 using Summaries = std::vector<CoordinateSummary>;
-std::vector<double> column(const Summaries& all, double CoordinateSummary::*of);
 std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
                                    bool largest_first = false);
 std::string fixed(double v, int digits);  // "-" for NaN
-
-// A JSON number, or null for what JSON cannot hold.
-Json json_number(double v);
-// The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
-Json json_rhat(double v);
-// A list of labels, each a JSON text.
-Json labels_json(const std::vector<std::string>& labels);
-Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

@@ -7,7 +7,6 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
-#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -45,42 +44,6 @@ std::string state_line(const std::vector<Symbol>& state) {
     text += (digits || i == 0 ? "" : " ") + std::to_string(state[i]);
   }
   return text + (state.size() > kMost ? " ..." : "");
-}
-
-Json tts_json(const AnnealReport& report) {
-  const AnnealResult& r = report.result;
-  if (!r.time_to_solution) return nullptr;
-  const TimeToSolution& t = *r.time_to_solution;
-  const double steps = static_cast<double>(r.betas.size());
-  const double seconds = r.seconds / static_cast<double>(r.restarts.logp.size());
-  const auto times = [](std::optional<double> restarts, double each) {
-    return restarts ? json_number(*restarts * each) : Json(nullptr);
-  };
-  return {{"steps", times(t.restarts, steps)},
-          {"seconds", times(t.restarts, seconds)},
-          {"low", t.low * steps},
-          {"high", times(t.high, steps)},
-          {"seconds_low", t.low * seconds},
-          {"seconds_high", times(t.high, seconds)}};
-}
-
-Json objective_json(const AnnealReport& report) {
-  const auto& objective = report.request.objective;
-  if (!objective || !report.result.best) return nullptr;
-  return {{"name", objective->name},
-          {"sense", objective->maximise ? "max" : "min"},
-          {"best", json_number(objective->of_state(report.result.best->logp))},
-          {"mean", json_number(objective->value(report.result.quantiles.mean))}};
-}
-
-Json best_json(const std::optional<BestState>& best) {
-  if (!best) return nullptr;
-  return {{"logp", json_number(best->logp)},
-          {"energy", json_number(-best->logp)},
-          {"state", best->state},
-          {"restart", best->restart},
-          {"pilot", best->pilot()},
-          {"step", best->step}};
 }
 
 void print_time_to_solution(const AnnealReport& report) {
@@ -150,48 +113,9 @@ void print_anneal(const AnnealReport& report) {
 }
 
 void show_anneal_json(const AnnealReport& report) {
-  const AnnealRequest& request = report.request;
-  const AnnealResult& r = report.result;
-  const RestartQuantiles& q = r.quantiles;
-  Json j;
-  j["model"] = report.model;
-  j["dimension"] = request.target->domain().dim();
-  j["complete"] = r.complete;
-  j["best"] = best_json(r.best);
-  j["objective"] = objective_json(report);
-  if (!request.labels.empty()) j["labels"] = labels_json(request.labels);
-  j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
-  j["goal_is"] = request.goal ? "given" : "best found";
-  j["reached"] = r.reached;
-  j["restarts"] = r.restarts.logp.size();
-  j["success"] =
-      r.time_to_solution
-          ? Json{{"mean", r.success.mean}, {"low", r.success.low}, {"high", r.success.high}}
-          : Json(nullptr);
-  j["tts99"] = tts_json(report);
-  j["population"] = r.population ? Json{{"log_z", json_number(r.population->log_z)},
-                                        {"families", r.population->families},
-                                        {"rho_t", json_number(r.population->rho_t)}}
-                                 : Json(nullptr);
-  j["quantiles"] = r.restarts.logp.empty()
-                       ? Json(nullptr)
-                       : Json{{"least", q.least}, {"q25", q.q25},         {"median", q.median},
-                              {"q75", q.q75},     {"largest", q.largest}, {"mean", q.mean}};
-  j["steps"] = request.steps;
-  j["steps_made"] = r.steps_made;
-  j["schedule"] = {{"kind", report.schedule},
-                   {"first", r.betas.empty() ? Json(nullptr) : Json(r.betas.front())},
-                   {"last", r.betas.empty() ? Json(nullptr) : Json(r.betas.back())},
-                   {"betas", long_list("betas")}};
-  j["sampler"] = r.sampler.name;
-  j["parameters"] = parameters_json(r.parameters);
-  j["polish"] = request.polish;
-  j["seed"] = request.seed;
-  add_warnings(j, r.warnings);
-  j["seconds"] = r.seconds;
-  j["total_seconds"] = r.total_seconds;
-  j["version"] = version();
-  show_json(j, {{"betas", r.betas}});
+  say_warnings(report.result.warnings);
+  show_json(anneal_json(report.request, report.result, report.model, report.schedule),
+            {{"betas", report.result.betas}});
 }
 
 }  // namespace saltus::cli
