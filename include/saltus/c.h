@@ -135,8 +135,9 @@ typedef struct saltus_arrays {
 
 /* Options: sampler, set, chains, warmup, draws, thin, seed, threads, tile, init, record, observe,
  * temper, base, betas, steps, probe, checkpoint, checkpoint_every, overwrite, resume, time_limit,
- * and exact: compare with the exact answer where the model is small (true). A run that is stopped
- * has written the first draws of each chain, as many as `draws` of the summary says. */
+ * and exact: compare with the exact answer where the model is small, which can take a second (true
+ * for unordered levels). A run that is stopped has written the first draws of each chain, as many
+ * as `draws` of the summary says. */
 SALTUS_C_API int saltus_sample(const saltus_model* model, const char* options,
                                const saltus_arrays* arrays, saltus_progress progress, void* user,
                                char** json);

@@ -191,7 +191,8 @@ void evaluate(const saltus_model& m, std::size_t rows, const std::uint16_t* leve
   if (score && !m.has_score) throw UsageError(m.target->name() + " gives no gradient");
   const auto block = static_cast<int>(std::min(rows, kBlock));
   const RowBuffer<Symbol> x(block, d.dim());
-  const RowBuffer<double> s(score ? block : 0, score ? d.score_size() : 0);
+  RowBuffer<double> s;  // null where no score is wanted
+  if (score) s = RowBuffer<double>(block, d.score_size());
   Scratch scratch;
   for (std::size_t first = 0; first < rows; first += kBlock) {
     const auto count = static_cast<int>(std::min(kBlock, rows - first));

@@ -123,7 +123,8 @@ SampleRequest request_of(const saltus_model& m, const char* options, bool keeps_
   if (record == "draws" && !keeps_draws) throw UsageError("there is no array for the draws");
   r.keep = record == "draws" ? Keep::arrays : Keep::moments;
   o.take("observe", r.observe);
-  r.exact = !m.is_function() || m.target->domain().states(kExactStates).has_value();
+  const Domain& domain = m.target->domain();
+  r.exact = domain.unordered() && (!m.is_function() || domain.states(kExactStates).has_value());
   o.take("exact", r.exact);
   if (m.is_function()) r.probe = false;  // a search takes as many calls as the run
   o.take("probe", r.probe);
