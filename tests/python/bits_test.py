@@ -19,13 +19,16 @@ class SameBits(Test):
             program("sample", model, "--chains", str(chains), "--draws", str(draws), "--warmup",
                     "200", "--seed", str(seed), "--threads", str(threads), "--no-probe", "--json", "--out", out, *words)
             with np.load(out) as file:
-                expected = {name: file[name] for name in ("x", "logp", "acceptance_rate")}
+                names = ("x", "logp", "acceptance_rate", "values")
+                expected = {name: file[name] for name in names}
             r = saltus.sample(
                 model, sampler=sampler or "dmala", chains=chains, draws=draws, warmup=200, seed=seed,
                 threads=threads, probe=False,
             )
             x = expected["x"].reshape(r.draws.shape)
-            self.assertTrue(np.array_equal(x, r.draws) or np.array_equal(x, r.levels))
+            self.assertTrue(np.array_equal(x, r.levels))
+            first, spacing = expected["values"]
+            self.assertTrue(np.array_equal(first + spacing * x, r.draws))
             self.assertTrue(np.array_equal(expected["logp"].reshape(chains, -1), r.logp))
             acceptance = expected["acceptance_rate"].reshape(chains, -1)
             self.assertTrue(np.array_equal(acceptance.astype(np.float32), r.acceptance_rate))

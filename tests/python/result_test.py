@@ -67,12 +67,26 @@ def folded(x):
     return abs(x - np.median(x))
 
 
+def ess_tail(x):
+    """The least of the two tails, beyond the quantiles of 5 and 95 %."""
+    sizes = []
+    for q in np.quantile(x, [0.05, 0.95]):
+        below = split((x <= q).astype(float))
+        sizes.append(np.inf if below.std() == 0 else ess(below))
+    return min(sizes)
+
+
 class Summaries(Test):
     def check(self, model, draws=400, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             r = saltus.sample(model, draws=draws, warmup=200, seed=5, probe=False, **options)
         x = r.draws.reshape(*r.draws.shape[:2], -1).astype(float)
+        table = r.summary("means")
+        tails = np.asarray(table["ess_tail"])
+        for column, array in (("mean", r.mean), ("sd", r.sd), ("mcse_mean", r.mcse),
+                              ("ess_bulk", r.ess), ("r_hat", r.rhat)):
+            np.testing.assert_allclose(np.asarray(table[column]), array.ravel(), rtol=1e-12)
         for i in range(x.shape[2]):
             column = x[:, :, i]
             self.assertAlmostEqual(r.mean.ravel()[i], column.mean(), 9)
@@ -83,6 +97,7 @@ class Summaries(Test):
             halves = split(column)
             z = ranked(halves)
             np.testing.assert_allclose(r.ess.ravel()[i], ess(z), rtol=1e-9)
+            np.testing.assert_allclose(tails[i], ess_tail(column), rtol=1e-9)
             values = [rhat(z)]
             if len(np.unique(column)) > 2:
                 values.append(rhat(ranked(folded(halves))))
