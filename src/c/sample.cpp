@@ -112,6 +112,9 @@ SampleRequest request_of(const saltus_model& m, const char* options, bool keeps_
   take_saving(o, saving);
   const bool resumed = !saving.resume.empty();
   SampleRequest r = request_for(m, saving);
+  if (resumed && r.keep == Keep::disk) {
+    throw UsageError(saving.resume + " was saved by the program, whose draws lie beside it");
+  }
   take_plan(o, r.plan, resumed);
   if (!resumed) {
     o.take_sampler(r.sampler, r.settings);

@@ -78,6 +78,29 @@ class LogP(Test):
         self.assertEqual(r.coords["node"], ["a", "b", "c"])
         self.assertEqual(r.coordinate_names()[2], "x[c]")
 
+    def test_scipy(self):
+        try:
+            import scipy.sparse as sp
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        J, h = spin_glass(6)
+        for form in (sp.coo_matrix, sp.csr_matrix, sp.csc_matrix):
+            self.check(saltus.ising(form(J), h), lambda s: s @ J @ s / 2 + h @ s)
+            self.check(saltus.quadratic(form(J), h, levels=2), lambda x: x @ J @ x + h @ x)
+
+    def test_networkx(self):
+        try:
+            import networkx as nx
+        except ImportError:
+            self.skipTest("networkx is not installed")
+        g = nx.Graph()
+        g.add_edge("a", "b", weight=0.5)
+        g.add_edge("b", 3, weight=-1.0)
+        model = saltus.ising(g, h={3: 0.75})
+        self.assertEqual(model.labels, ["a", "b", 3])
+        self.check(model, lambda s: 0.5 * s[0] * s[1] - s[1] * s[2] + 0.75 * s[2])
+        self.refused(saltus.DataError, "the graph is directed", saltus.ising, nx.DiGraph(g))
+
     def test_lattice_counts_edges_twice(self):
         model = saltus.lattice((2, 3), a=0.1, b=0.2)
         W = np.zeros((6, 6))

@@ -231,6 +231,22 @@ class Elsewhere(Test):
         self.assertEqual(calls[0][0]["x"].shape, (4, 50, 2, 3))
         self.assertEqual(calls[0][3]["inference_library"], "saltus")
 
+    def test_real_arviz(self):
+        try:
+            import arviz as az
+        except ImportError:
+            self.skipTest("ArviZ is not installed")
+        r = saltus.sample("ising-lattice", draws=500, seed=1, name="s")
+        data = r.to_arviz()
+        self.assertEqual(data["posterior"]["s"].shape, (4, 500, 5, 5))
+        self.assertEqual(data["posterior"].attrs["seed"], "1")
+        table = az.summary(data, round_to="none", kind="diagnostics")
+        mine = r.summary()
+        for theirs, ours in (("ess_bulk", "ess_bulk"), ("ess_tail", "ess_tail"), ("r_hat", "r_hat"),
+                             ("mcse_mean", "mcse_mean")):
+            np.testing.assert_allclose(
+                np.asarray(table[theirs], float), np.asarray(mine[ours]), rtol=1e-6)
+
     def test_xarray(self):
         try:
             import xarray
