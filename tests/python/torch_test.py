@@ -117,7 +117,8 @@ def states_of(domain):
 def exact_matrix(f, domain, step_size, adjusted):
     """The transition matrix of the discrete Langevin proposal, by its definition, in NumPy:
     q_i(k | x) proportional to exp(score_ik / 2 - |v_k - x_i|^2 / (2 alpha)), one-hot flips costing
-    1 as a change of a bit does."""
+    1 as a change of a bit does. step_size None: of Gibbs with gradients, which changes one
+    coordinate with probability proportional to exp(d / 2)."""
     states = states_of(domain)
     x = torch.tensor(states, dtype=torch.float64, requires_grad=True)
     logp = f(x.float() if domain == "categorical" else x).double()
@@ -125,7 +126,14 @@ def exact_matrix(f, domain, step_size, adjusted):
     logp, score = logp.detach().numpy(), score.numpy()
     size = len(states)
     q = np.ones((size, size))
-    for s, t in itertools.product(range(size), repeat=2):
+    if step_size is None:
+        flat = states.reshape(size, -1)
+        part = 2 if domain == "categorical" else 1  # entries that one change concerns
+        one = (flat[:, None] != flat[None]).sum(2) == part
+        d = ((flat[None] - flat[:, None]) * score.reshape(size, 1, -1)).sum(2) / 2
+        q = np.where(one, np.exp(d), 0)
+        q /= q.sum(1, keepdims=True)
+    for s, t in () if step_size is None else itertools.product(range(size), repeat=2):
         for i in range(states.shape[1]):
             if domain == "categorical":
                 d = (score[s, i] - score[s, i] @ states[s, i]) / 2
@@ -138,7 +146,7 @@ def exact_matrix(f, domain, step_size, adjusted):
                 q[s, t] *= weights[values == states[t, i]][0] / weights.sum()
     if not adjusted:
         return q, logp
-    ratio = np.exp(logp[None] - logp[:, None]) * q.T / q
+    ratio = np.exp(logp[None] - logp[:, None]) * q.T / np.where(q > 0, q, 1)
     matrix = q * np.minimum(1, ratio)
     np.fill_diagonal(matrix, 0)
     np.fill_diagonal(matrix, 1 - matrix.sum(1))
@@ -175,6 +183,15 @@ class Steps(Test):
                     expected = rows * np.linalg.matrix_power(matrix, n)
                     self.assertTrue(chi_square_is_plausible(counts.ravel(), expected.ravel()),
                                     f"{kind.__name__} {domain} {n}")
+
+    def test_gibbs_with_gradients(self):
+        for domain, f, _ in self.CASES:
+            matrix, logp = exact_matrix(f, domain, None, True)
+            p = np.exp(logp) / np.exp(logp).sum()
+            np.testing.assert_allclose(p @ matrix, p, atol=1e-7)
+            sampler = saltus.torch.GWG(seed=1, domain=domain)
+            counts = self.frequencies(sampler, f, domain, 8000)
+            self.assertTrue(chi_square_is_plausible(counts.ravel(), 8000 * matrix.ravel()), domain)
 
     def test_follow_the_librarys_matrix(self):
         # One step of the C++ sampler from every state, against one of tensors: the same law.

@@ -219,3 +219,34 @@ class DULA(DMALA):
     larger step_size is."""
 
     adjusted = False
+
+
+class GWG(DMALA):
+    """Gibbs with gradients: one coordinate a step, chosen by the gradient, with the Metropolis
+    test. There is nothing to tune."""
+
+    def __init__(self, *, seed: int | None = None, domain: Kind = "binary"):
+        super().__init__(1.0, seed=seed, domain=domain)
+
+    def log_proposal(self, x: Any, score: Any) -> Any:
+        """Log probabilities of the changes: of coordinates, or of coordinates and levels."""
+        if self.domain == "categorical":
+            here = (score * x).sum(-1, keepdim=True)
+            gain = ((score - here) / 2).masked_fill(x > 0, -torch.inf)
+        else:
+            gain = (self._other(x) - x) * score / 2
+        return torch.log_softmax(gain.reshape(len(x), -1), 1).reshape(gain.shape)
+
+    def _draw(self, x: Any, law: Any, generator: Any) -> tuple[Any, Any]:
+        flat = law.reshape(len(x), -1)
+        chosen = torch.multinomial(flat.exp(), 1, generator=generator)
+        picked = torch.zeros_like(flat).scatter_(1, chosen, 1).reshape(x.shape)
+        if self.domain == "categorical":
+            y = torch.where(picked.sum(-1, keepdim=True) > 0, picked, x)
+        else:
+            y = torch.where(picked > 0, self._other(x), x)
+        return y, self._log_probability(y, law, x)
+
+    def _log_probability(self, to: Any, law: Any, origin: Any) -> Any:
+        changed = to > origin if self.domain == "categorical" else to != origin
+        return torch.where(changed, law, torch.zeros_like(law)).reshape(len(to), -1).sum(1)
