@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ._background import Run, start
 from ._domain import Domain, binary, categorical, integers, ordered, spin
 from ._errors import (
     ComputationError,
@@ -76,11 +77,11 @@ __version__ = _version()
 __all__ = [
     "BlockGibbs", "Comparison", "ComputationError", "DLMC", "DMALA", "DSVGD", "DULA", "DataError",
     "Domain", "Error", "Exact", "FileError", "GWG", "Gibbs", "HammingBall", "LocallyBalanced", "LogZ",
-    "MissingError", "Model", "PAS", "Progress", "RMALA", "RWM", "Result", "SaltusWarning", "Sampler",
+    "MissingError", "Model", "PAS", "Progress", "RMALA", "RWM", "Result", "Run", "SaltusWarning", "Sampler",
     "Search", "UsageError", "Verification", "anneal", "bernoulli", "binary", "categorical", "compare",
     "dimod", "exact", "function", "integers", "ising", "jax", "lattice", "load", "logz", "model",
     "models", "ordered", "poisson", "potts", "quadratic", "rbm", "resume", "sample", "samplers",
-    "spin", "torch", "verify",
+    "spin", "start", "torch", "verify",
 ]  # fmt: skip
 
 _LATER = ("dimod", "jax", "torch")  # what they need is imported on first use

@@ -105,6 +105,42 @@ class CtrlC(Test):
         self.assertFalse(r.complete)
 
 
+class Background(Test):
+    def test_gives_the_same_draws(self):
+        run = saltus.start("ising-lattice", draws=500, seed=4, probe=False)
+        expected = saltus.sample("ising-lattice", draws=500, seed=4, probe=False)
+        self.assertTrue(np.array_equal(run.result().levels, expected.levels))
+        self.assertTrue(run.wait(0) and not run.running)
+
+    def test_pauses_and_stops(self):
+        run = saltus.start("ising-lattice", draws=10**6, seed=4, probe=False)
+        while run.progress is None:
+            time.sleep(0.01)
+        run.pause()
+        time.sleep(0.3)  # rounds take 50 ms
+        at = run.progress.step
+        time.sleep(0.2)
+        self.assertEqual(run.progress.step, at)
+        self.refused(saltus.UsageError, "is paused: go_on or stop", run.result)
+        run.go_on()
+        while run.progress.step == at:
+            time.sleep(0.01)
+        run.stop()
+        r = run.result()
+        self.assertFalse(r.complete)
+        whole = saltus.sample("ising-lattice", draws=100, seed=4, probe=False)
+        self.assertTrue(np.array_equal(r.levels[:, :100], whole.levels[:, : r.levels.shape[1]]))
+
+    def test_raises_what_ended_it(self):
+        def fails(x):
+            raise ValueError("no")
+
+        run = saltus.start(saltus.function(fails, saltus.binary(3)))
+        self.assertRaises(saltus.ComputationError, run.result)
+        self.refused(saltus.UsageError, "leave it out", saltus.start, "ising", progress=True)
+        self.refused(saltus.UsageError, "cannot be pickled", run.__reduce__)
+
+
 class Checkpoints(Test):
     def test_resumed_runs_are_whole_ones(self):
         options = {"draws": 3000, "seed": 5, "warmup": 300, "probe": False}
