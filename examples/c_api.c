@@ -42,7 +42,8 @@ static int draw_lattice(void) {
 }
 
 /* log p(x) = 0.5 s - 0.1 s^2 for s = sum of the bits, and its gradient. */
-static int sum_of_bits(void* user, int32_t rows, const double* values, double* logp, double* score) {
+static int sum_of_bits(void* user, int32_t rows, const double* values, double* logp,
+                       double* score) {
   ++*(int*)user;
   for (int32_t r = 0; r < rows; ++r) {
     double s = 0;

@@ -36,11 +36,11 @@ extern "C" {
 
 enum {
   SALTUS_OK = 0,
-  SALTUS_STOPPED = 1,        /* a callback stopped the work; results are of what was done */
-  SALTUS_USAGE = 64,         /* a request that cannot be served */
-  SALTUS_DATA = 65,          /* data that do not fit */
-  SALTUS_NO_INPUT = 66,      /* a file that cannot be read */
-  SALTUS_SOFTWARE = 70,      /* a mistake of ours */
+  SALTUS_STOPPED = 1,   /* a callback stopped the work; results are of what was done */
+  SALTUS_USAGE = 64,    /* a request that cannot be served */
+  SALTUS_DATA = 65,     /* data that do not fit */
+  SALTUS_NO_INPUT = 66, /* a file that cannot be read */
+  SALTUS_SOFTWARE = 70, /* a mistake of ours */
   SALTUS_NO_MEMORY = 71,
   SALTUS_CANNOT_CREATE = 73, /* a file that cannot be written */
   SALTUS_CALLBACK = 75       /* the caller's own function failed */
@@ -62,8 +62,8 @@ SALTUS_C_API int saltus_model_load(const char* file_or_name, const char* options
 /* From the text of a model file, or what saltus_model_text returned; `source` names it in
  * messages. */
 SALTUS_C_API int saltus_model_parse(const char* text, const char* source, saltus_model** model);
-/* log p(s) = sum over the pairs of weight[k] s_i[k] s_j[k] + sum fields_i s_i, spins -1 and +1. Each
- * pair is listed once. */
+/* log p(s) = sum over the pairs of weight[k] s_i[k] s_j[k] + sum fields_i s_i, spins -1 and +1.
+ * Each pair is listed once. */
 SALTUS_C_API int saltus_model_ising(int32_t n, size_t pairs, const int32_t* i, const int32_t* j,
                                     const double* weight, const double* fields,
                                     saltus_model** model);
@@ -79,10 +79,10 @@ SALTUS_C_API int saltus_model_rbm(int32_t hidden, int32_t visible, const double*
 
 /* log p and, where `score` is not null, its gradient at rows of values, for the caller's own
  * target: `values` has `rows` rows of dim entries (-1/+1 for spins, the level's index for
- * categorical coordinates), `score` as many of one entry for each coordinate, or for each coordinate
- * and level where they are categorical. On a two-level domain values may lie between the levels. No
- * two calls overlap; they come from the thread that called the library, or from threads of its own
- * while that one waits. Anything but 0 ends the work with SALTUS_CALLBACK. */
+ * categorical coordinates), `score` as many of one entry for each coordinate, or for each
+ * coordinate and level where they are categorical. On a two-level domain values may lie between the
+ * levels. No two calls overlap; they come from the thread that called the library, or from threads
+ * of its own while that one waits. Anything but 0 ends the work with SALTUS_CALLBACK. */
 typedef int (*saltus_function)(void* user, int32_t rows, const double* values, double* logp,
                                double* score);
 /* domain: {"kind": "binary", "dim": 10}; other kinds are spin, integers and, with "levels", ordered
@@ -93,7 +93,8 @@ SALTUS_C_API int saltus_model_function(const char* domain, const char* name, int
 
 SALTUS_C_API void saltus_model_free(saltus_model* model);
 
-/* name, dim, shape, kind, levels, first_value, spacing, unbounded, score_size, labels, objective. */
+/* name, dim, shape, kind, levels, first_value, spacing, unbounded, score_size, labels, objective.
+ */
 SALTUS_C_API int saltus_model_info(const saltus_model* model, char** json);
 /* A list of the samplers that run on it. */
 SALTUS_C_API int saltus_model_samplers(const saltus_model* model, char** json);
@@ -110,13 +111,13 @@ SALTUS_C_API int saltus_model_logp(const saltus_model* model, size_t rows, const
 /* ---- work ---- */
 
 typedef struct saltus_status {
-  const char* stage;          /* "warm-up", "draws", "forward", ... */
-  double done;                /* part of the stage, from 0 to 1 */
-  uint64_t step, steps;       /* of sampling: made and planned; otherwise 0 */
-  double seconds;             /* since the beginning; NaN where it is not known, as below */
+  const char* stage;    /* "warm-up", "draws", "forward", ... */
+  double done;          /* part of the stage, from 0 to 1 */
+  uint64_t step, steps; /* of sampling: made and planned; otherwise 0 */
+  double seconds;       /* since the beginning; NaN where it is not known, as below */
   double steps_per_second;
   double acceptance_rate;
-  double best;                /* of annealing: log p so far */
+  double best; /* of annealing: log p so far */
 } saltus_status;
 
 /* Called now and then by the thread that called the library; anything but 0 stops the work. */
@@ -124,10 +125,10 @@ typedef int (*saltus_progress)(void* user, const saltus_status* status);
 
 /* Where a run writes its draws and summaries. A null pointer: not wanted. */
 typedef struct saltus_arrays {
-  uint16_t* levels;    /* [chain][draw][coordinate]: level indices */
-  uint8_t* bytes;      /* the same in place of levels, for up to 256 levels */
-  double* logp;        /* [chain][draw] */
-  float* acceptance;   /* [chain][draw] */
+  uint16_t* levels;  /* [chain][draw][coordinate]: level indices */
+  uint8_t* bytes;    /* the same in place of levels, for up to 256 levels */
+  double* logp;      /* [chain][draw] */
+  float* acceptance; /* [chain][draw] */
   double *mean, *sd, *mcse, *ess_bulk, *rhat; /* one entry for each coordinate; NaN where it is not
                                                  diagnosed, or has none */
   const uint16_t* start; /* [chain][coordinate]: where chains start, in place of "init" */

@@ -95,7 +95,7 @@ class Model:
         slot = self._callback
         try:
             return _library.check(function(self.handle, *arguments))
-        except ComputationError as e:
+        except ComputationError:
             if slot is None or slot.error is None:
                 raise
             cause, slot.error = slot.error, None

@@ -361,12 +361,20 @@ class Comparison(Answer):
             "ess_per_evaluation", "rhat", "error",
         ]  # fmt: skip
         rows = self.stats["results"]
-        columns = {n: np.array([_number(r[n] if r[n] != "inf" else np.inf, np.nan) for r in rows]) for n in names}
+        columns = {
+            n: np.array([np.inf if r[n] == "inf" else _number(r[n], np.nan) for r in rows])
+            for n in names
+        }
         index = [r["sampler"] + (" tempered" if r["tempered"] else "") for r in rows]
         return table_or_frame(index, columns)
 
     def __repr__(self) -> str:
-        return f"{self.table!r}\n\n{self.sentence}"
+        from ._table import Table
+
+        table = self.table
+        if not isinstance(table, Table):  # of pandas, which leaves columns out
+            table = Table(list(table.index), {n: np.asarray(table[n], float) for n in table})
+        return f"{table.text()}\n\n{self.sentence}"
 
 
 class Search(Answer):
