@@ -4,6 +4,7 @@
 # make install    copy program, library and manual to /usr/local, or to PREFIX=...; needs a build (make)
 # make uninstall  remove what was installed from this build, and nothing else
 # make package    Debian packages, in build/release/packages
+# make python     a wheel of the Python package, in build/python
 # make site       the documents as pages that can be searched, in build/site
 # make test       build, and run every test
 # make test-minimal  the same in a build without libtorch, netCDF, BLAS, PNG and pages
@@ -23,7 +24,7 @@
 # Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
 # else is shown the command. CI=true makes errors of the compiler's warnings.
 
-.PHONY: all demo install uninstall package site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned bench-optimisation sanitize torture fuzz coverage format lint \
+.PHONY: all demo install uninstall package python site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned bench-optimisation sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
@@ -52,6 +53,12 @@ uninstall:
 package: all
 	@scripts/setup.sh package
 	@cpack --config build/release/CPackConfig.cmake -G DEB
+
+# pip fetches scikit-build-core, which builds the library anew, without optional parts.
+python:
+	@scripts/setup.sh python
+	@/usr/bin/python3 -m pip wheel --quiet --no-deps --wheel-dir build/python .
+	@ls build/python/*.whl
 
 site:
 	@scripts/setup.sh site

@@ -4,43 +4,6 @@
 
 namespace saltus::cli {
 
-void ClassColumns::add(int number, const CoordinateSummary& summary) {
-  for (const ClassSummary& c : summary.classes) {
-    coordinate.push_back(number);
-    level.push_back(c.level);
-    probability.push_back(c.probability);
-    mcse.push_back(c.mcse);
-    ess.push_back(c.ess);
-    rhat.push_back(c.rhat);
-  }
-}
-
-void ClassColumns::add_exact(const Domain& domain, const ExactAnswer& answer) {
-  for (std::size_t k = exact.size(); k < level.size(); ++k) {
-    const int begin = domain.score_begin(static_cast<int>(coordinate[k]));
-    exact.push_back(answer.classes[static_cast<std::size_t>(begin + static_cast<int>(level[k]))]);
-  }
-}
-
-Json ClassColumns::json() const {
-  Json j;
-  for (const char* name : {"coordinate", "level", "probability", "mcse", "ess", "rhat"}) {
-    j[name] = long_list(std::string("classes.") + name);
-  }
-  if (!exact.empty()) j["exact"] = long_list("classes.exact");
-  return j;
-}
-
-void ClassColumns::put_into(LongLists& lists) const {
-  lists["classes.coordinate"] = {coordinate, true};
-  lists["classes.level"] = {level, true};
-  lists["classes.probability"] = probability;
-  lists["classes.mcse"] = mcse;
-  lists["classes.ess"] = ess;
-  lists["classes.rhat"] = rhat;
-  lists["classes.exact"] = exact;
-}
-
 void ClassColumns::show(const std::vector<int>& shape, const Labels& labels) const {
   cli::show("{:<10} {:>5} {:>11}", "", "class", "probability");
   if (!exact.empty()) cli::show(" {:>9} {:>9}", "exact", "error");

@@ -1,4 +1,4 @@
-// Class probabilities of unordered levels, for tables and JSON.
+// Class probabilities of unordered levels, for tables.
 #pragma once
 
 #include <string>
@@ -11,18 +11,7 @@
 
 namespace saltus::cli {
 
-// The classes of some coordinates, one after the other: entry k of every list belongs to one class.
-struct ClassColumns {
-  std::vector<double> coordinate, level, probability, mcse, ess, rhat;
-  std::vector<double> exact;  // empty where no exact answer is known
-
-  void add(int number, const CoordinateSummary& summary);
-  // Exact probabilities of the classes added so far.
-  void add_exact(const Domain& domain, const ExactAnswer& answer);
-
-  // An object with the lists, and what show_json puts into their places.
-  Json json() const;
-  void put_into(LongLists& lists) const;
+struct ClassColumns : ClassLists {
   // Lines of a table, with the name of a coordinate beside its first class.
   void show(const std::vector<int>& shape, const Labels& labels) const;
 };

@@ -16,26 +16,11 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "io/bytes/byte_file.hpp"
-#include "ops/ops.hpp"
 #include "saltus/compare.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
-
-struct CompareReport {
-  const Target& target;                     // of all coordinates
-  std::shared_ptr<const WholeModel> whole;  // where values are given
-  const RacePlan& plan;
-  const CompareResult& outcome;
-  std::string model;  // as words of a command
-  const std::vector<RaceResult>& results = outcome.results;
-};
-
-bool ranked(const RaceResult& r) {
-  return r.exact && r.random;
-}
 
 // What tuning found, what was set, and what tells samplers of one name apart: "step_size 0.21".
 std::string settings_text(const RaceResult& r) {
@@ -46,24 +31,10 @@ std::string settings_text(const RaceResult& r) {
   return parameters_text(r.parameters, without);
 }
 
-// Draws as the race did.
-std::string command_of(const CompareReport& report, const RaceResult& r) {
-  return "saltus sample " + report.model + sampler_words(r.contender.sampler, r.settings()) +
+// Draws as the race did. `model`: as words of a command.
+std::string command_of(const std::string& model, const RaceResult& r) {
+  return "saltus sample " + model + sampler_words(r.contender.sampler, r.settings()) +
          (r.contender.tempered ? " --temper" : "");
-}
-
-std::vector<std::size_t> by_merit(const CompareReport& report, bool of_ranked) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < report.results.size(); ++i) {
-    if (ranked(report.results[i]) == of_ranked) order.push_back(i);
-  }
-  const auto merit = [&](std::size_t i) {
-    const double v = report.results[i].ess_per_second();
-    return v > 0 ? v : -1;
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return merit(a) > merit(b); });
-  return order;
 }
 
 std::string whole_or_short(double v) {
@@ -93,7 +64,7 @@ void print_header(const CompareReport& report) {
 }
 
 void print_unranked(const CompareReport& report) {
-  const std::vector<std::size_t> order = by_merit(report, false);
+  const std::vector<std::size_t> order = report.by_merit(false);
   if (order.empty()) return;
   show("\nnot exact, so not ranked: effective draws from a law that is not the model's\n");
   for (std::size_t i : order) {
@@ -111,7 +82,7 @@ void print_unranked(const CompareReport& report) {
 void print_warnings(const CompareReport& report) {
   std::vector<std::string> slow;
   for (const RaceResult& r : report.results) {
-    if (ranked(r) && r.rhat() > 1.05) slow.push_back(r.contender.label());
+    if (r.exact && r.random && r.rhat() > 1.05) slow.push_back(r.contender.label());
   }
   if (!slow.empty()) {
     show(
@@ -140,121 +111,6 @@ void print_warnings(const CompareReport& report) {
            : "None of these samplers can be tempered.");
 }
 
-std::string name(const CompareReport& report, int i) {
-  return report.results[static_cast<std::size_t>(i)].contender.label();
-}
-
-// Nobody has won.
-std::string no_winner(const CompareReport& report) {
-  const bool tempered =
-      std::ranges::any_of(report.results, [](const RaceResult& r) { return r.contender.tempered; });
-  const bool can_be = !tempered && !report.target.domain().unbounded();
-  return fmt::format(
-      "No winner: the chains of no exact sampler have mixed in this time (R-hat above {}, or fewer "
-      "than {} effective draws), so that their figures say little. Give a larger --budget{}.",
-      RaceResult::kMostRhat, RaceResult::kLeastEss,
-      can_be ? fmt::format(", or draw along a ladder of temperatures: saltus sample {} --temper",
-                           report.model)
-             : "");
-}
-
-std::string sentence(const CompareReport& report, const Verdict& v, const std::string& per) {
-  if (v.best < 0) return no_winner(report);
-  const std::string best = name(report, v.best);
-  if (v.second < 0) {
-    const auto exact = std::ranges::count_if(report.results, ranked);
-    return fmt::format("Per {}: {} is the only exact one here{}.", per, best,
-                       exact > 1 ? " whose chains have mixed" : "");
-  }
-  const std::string by =
-      fmt::format("{:.2f} times (95 % interval {:.2f} to {:.2f})", v.ratio, v.low, v.high);
-  if (!v.clear()) {
-    return fmt::format("Per {}: {} and {} cannot be told apart in this time{}.", per, best,
-                       name(report, v.second),
-                       v.telling() ? "; the ratio of their effective sample sizes is " + by : "");
-  }
-  return fmt::format("Per {}: {} is best, with {} the effective sample size of {}, the next.", per,
-                     name(report, v.best), by, name(report, v.second));
-}
-
-Json verdict_json(const CompareReport& report, const Verdict& v) {
-  if (v.best < 0) return nullptr;
-  Json j;
-  j["sampler"] = name(report, v.best);
-  j["command"] = command_of(report, report.results[static_cast<std::size_t>(v.best)]);
-  j["next"] = nullptr;
-  if (v.second >= 0) j["next"] = name(report, v.second);
-  j["ratio"] = json_number(v.ratio);
-  j["low"] = json_number(v.low);
-  j["high"] = json_number(v.high);
-  j["clear"] = v.clear();
-  return j;
-}
-
-Json result_json(const CompareReport& report, std::size_t i) {
-  const RaceResult& r = report.results[i];
-  const RunStatistics& s = r.statistics;
-  Json j;
-  j["sampler"] = r.contender.sampler;
-  j["tempered"] = r.contender.tempered;
-  if (r.contender.tempered) j["replicas"] = r.replicas;
-  j["settings"] = r.settings();
-  j["parameters"] = parameters_json(r.parameters);
-  j["command"] = command_of(report, r);
-  j["exact"] = r.exact;
-  j["random"] = r.random;
-  j["ranked"] = ranked(r);
-  j["mixed"] = r.mixed();
-  j["warmup"] = r.warmup;
-  j["steps"] = s.steps;
-  j["thin"] = r.thin;
-  j["seconds"] = json_number(s.idle_seconds_of_draws);
-  j["steps_per_second"] = json_number(static_cast<double>(s.steps) / s.idle_seconds_of_draws);
-  j["acceptance_rate"] = json_number(s.acceptance);
-  j["changes"] = json_number(s.changed);
-  j["evaluations"] = {
-      {"logp", json_number(s.logp_evaluations)},
-      {"gradient", json_number(s.gradient_evaluations)},
-      {"local", json_number(s.local_differences)},
-      {"gradient_equivalent", json_number(r.evaluations_per_step / report.plan.chains)}};
-  const auto number = [&](double v) { return json_number(r.random ? v : NAN); };
-  j["ess"] = {{"of_means", number(r.ess())},
-              {"min", number(least(r.estimate.ess))},
-              {"median", number(median(r.estimate.ess))}};
-  j["ess_per_second"] = number(r.ess_per_second());
-  j["ess_per_evaluation"] = number(r.ess_per_evaluation());
-  j["ess_relative_error"] = number(r.log_ess_error);
-  j["rhat"] = r.random ? json_rhat(r.rhat()) : Json(nullptr);
-  j["error"] = json_number(report.outcome.error[i]);
-  j["bias_l1"] = json_number(report.outcome.bias[i]);
-  return j;
-}
-
-Json compare_json(const CompareReport& report) {
-  Json j;
-  j["model"] = report.target.name();
-  add_constraint(j, report.target);
-  j["dim"] = report.target.domain().dim();
-  if (report.whole) j["given"] = given_json(report.whole->given);
-  j["chains"] = report.plan.chains;
-  j["budget"] = report.plan.seconds;
-  j["seed"] = report.plan.seed;
-  auto list = Json::array();
-  for (bool of_ranked : {true, false}) {
-    for (std::size_t i : by_merit(report, of_ranked)) list.push_back(result_json(report, i));
-  }
-  j["results"] = std::move(list);
-  j["best"] = verdict_json(report, report.outcome.per_second);
-  j["best_per_evaluation"] = verdict_json(report, report.outcome.per_evaluation);
-  j["sentence"] = sentence(report, report.outcome.per_second, "second");
-  j["modes"] = report.outcome.modes;
-  j["exact_known"] = report.outcome.exact.has_value();
-  j["seconds"] = json_number(report.outcome.seconds);
-  j["instruction_set"] = ops::name(ops::active_level());
-  j["version"] = version();
-  return j;
-}
-
 std::string compare_csv(const CompareReport& report) {
   std::string text =
       "sampler,exact,acceptance_rate,changes,steps_per_second,ess_per_second,ess_per_evaluation,"
@@ -279,7 +135,7 @@ void print_comparison(const CompareReport& report) {
   show("race      {} chains, {} of drawing for each sampler, seed {}\n\n", report.plan.chains,
        duration(report.plan.seconds), report.plan.seed);
   print_header(report);
-  for (std::size_t i : by_merit(report, true)) print_row(report, i);
+  for (std::size_t i : report.by_merit(true)) print_row(report, i);
   print_unranked(report);
   show(
       "\nESS: independent draws that would estimate the means of the coordinates as well, all "
@@ -289,11 +145,11 @@ void print_comparison(const CompareReport& report) {
     show("error: root mean square error of the means against the exact ones.\n");
   print_warnings(report);
   const Verdict &best = report.outcome.per_second, &frugal = report.outcome.per_evaluation;
-  show("\n{}\n", sentence(report, best, "second"));
+  show("\n{}\n", report.sentence(best, "second"));
   if (best.best < 0) return;
-  show("{}\n", sentence(report, frugal, "evaluation"));
-  show("\nTo draw with {} as it was raced:\n  {}\n", name(report, best.best),
-       command_of(report, report.results[static_cast<std::size_t>(best.best)]));
+  show("{}\n", report.sentence(frugal, "evaluation"));
+  show("\nTo draw with {} as it was raced:\n  {}\n", report.name(best.best),
+       report.command(report.results[static_cast<std::size_t>(best.best)]));
 }
 
 struct CompareCommand {
@@ -350,8 +206,13 @@ int compare(CompareCommand command) {
   const CompareResult result = run();
   if (!leads()) return ok;
   if (!result.complete) return 128 + signal_seen();
-  const CompareReport report{whole ? *whole->target : *request.target, whole, request.plan, result,
-                             model_words(command.model)};
+  const std::string words = model_words(command.model);
+  CompareReport report{whole ? *whole->target : *request.target, request.plan, result};
+  report.whole = whole.get();
+  report.command = [&](const RaceResult& r) { return command_of(words, r); };
+  report.longer = "Give a larger --budget";
+  report.tempered =
+      ", or draw along a ladder of temperatures: saltus sample " + words + " --temper";
   if (!command.out.empty()) write_file(command.out, report);
   command.json ? show_json(compare_json(report)) : print_comparison(report);
   return ok;

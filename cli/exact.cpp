@@ -51,17 +51,6 @@ std::size_t bytes_of(const std::string& text) {
   return static_cast<std::size_t>(number * factor);
 }
 
-Json marginals_of(const EliminationAnswer& answer, const Domain& domain) {
-  Json all = Json::array();
-  auto next = answer.probabilities.begin();
-  for (int i = 0; i < domain.dim(); ++i) {
-    const auto end = next + domain.levels(i);
-    all.push_back(std::vector<double>(next, end));
-    next = end;
-  }
-  return all;
-}
-
 // Of all coordinates, with probability 1 of the given levels.
 EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given) {
   EliminationAnswer all = free;
@@ -193,16 +182,7 @@ void exact(const ExactOptions& options) {
   if (task) replace_file(options.answers, answers_of(*task, answer, whole.domain()));
   const Labels& labels = labels_of(model.value);
   if (!options.json) return print(answer, whole, model.whole.get(), labels);
-  Json j = {{"model", whole.name()}};
-  add_constraint(j, whole);
-  j["dim"] = whole.domain().dim();
-  j["log_z"] = answer.log_z;
-  j["best"] = {{"state", answer.best}, {"logp", answer.best_logp}};
-  if (!constraint) j["width"] = answer.width, j["entries"] = answer.entries;
-  j["marginals"] = marginals_of(answer, whole.domain());
-  if (model.whole) j["given"] = given_json(model.whole->given);
-  add_labels(j, labels);
-  show_json(j);
+  show_json(exact_json(whole, answer, labels, model.whole.get()));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -24,8 +23,6 @@
 #include "saltus/io/model_file.hpp"
 #include "saltus/learn/ebm_learning.hpp"
 #include "saltus/logz.hpp"
-#include "saltus/version.hpp"
-#include "temper/tempering_json.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -96,73 +93,8 @@ std::string line_of(const LogzStatus& status) {
   return fmt::format("{}: {:.0f} %", stages[static_cast<int>(status.stage)], 100 * status.done);
 }
 
-Json estimate_json(const AisEstimate& e) {
-  const double sum = std::accumulate(e.log_weights.begin(), e.log_weights.end(), 0.0);
-  return {{"log_z", json_number(e.log_z)},
-          {"standard_error", json_number(e.standard_error)},
-          {"ess", json_number(e.ess)},
-          {"mean_log_weight", json_number(sum / static_cast<double>(e.log_weights.size()))},
-          {"acceptance_rate", json_number(e.acceptance)}};
-}
-
-void add_annealing(Json& j, const LogzReport& report) {
-  const AisResult& r = *report.result.estimate;
-  const AnnealingPlan& plan = report.options.plan.annealing;
-  j["ess"] = json_number(r.forward.ess);
-  j["forward"] = estimate_json(r.forward);
-  j["reverse"] = r.reverse ? estimate_json(*r.reverse) : Json(nullptr);
-  j["betas"] = plan.betas.size();
-  j["steps_per_beta"] = plan.steps_per_beta;
-  j["chains"] = plan.chains;
-  j["parameters"] = parameters_json(r.parameters);
-}
-
-void add_tempering(Json& j, const LogzReport& report) {
-  const LogzTempering& plan = report.options.tempering;
-  j["tempering"] = tempering_json(*report.result.tempering);
-  j["tempering"]["ensembles"] = plan.run.chains;
-  j["tempering"]["warmup"] = plan.run.warmup;
-  j["tempering"]["draws"] = plan.run.draws;
-  j["tempering"]["steps"] = plan.steps;
-  j["tempering"]["seconds"] = report.result.tempering_seconds;
-}
-
 double seconds_of(const LogzResult& r) {
   return (r.estimate ? r.estimate->seconds : 0) + r.tempering_seconds;
-}
-
-Json report_json(const LogzReport& report) {
-  const LogzResult& result = report.result;
-  const auto& annealed = result.estimate;
-  Json j;
-  j["model"] = report.target.name();
-  add_constraint(j, report.target);
-  j["dimension"] = report.target.domain().dim();
-  if (report.options.whole) j["given"] = given_json(report.options.whole->given);
-  j["method"] = report.options.method;
-  j["log_z"] = json_number(annealed ? annealed->forward.log_z : result.tempering->log_z);
-  j["standard_error"] =
-      json_number(annealed ? annealed->forward.standard_error : result.tempering->log_z_error);
-  j["interval"] = {json_number(result.low()), json_number(result.high())};
-  if (annealed) add_annealing(j, report);
-  if (result.tempering) add_tempering(j, report);
-  j["exact"] = result.exact ? json_number(*result.exact) : Json(nullptr);
-  j["test"] = nullptr;
-  if (result.mean_logp) {
-    j["test"] = {
-        {"data", report.options.test},
-        {"rows", report.test_rows},
-        {"mean_logp", json_number(*result.mean_logp)},
-        {"log_likelihood",
-         {json_number(result.log_likelihood->low), json_number(result.log_likelihood->high)}}};
-  }
-  j["base"] = report.options.base;
-  j["sampler"] = report.options.sampler;
-  j["seed"] = report.options.plan.annealing.seed;
-  add_warnings(j, result.warnings);
-  j["seconds"] = seconds_of(result);
-  j["version"] = version();
-  return j;
 }
 
 void print_estimate(const char* name, const AisEstimate& e) {
@@ -345,7 +277,14 @@ int estimate(LogzOptions options) {
     replace_file(options.answers, pr_answer(log_z));
   }
   const LogzReport report{options, *request.target, result, test.view().rows};
-  options.json ? show_json(report_json(report)) : print_report(report);
+  if (options.json) {
+    say_warnings(result.warnings);
+    show_json(logz_json(
+        request, result,
+        {options.method, options.base, options.test, report.test_rows, options.whole.get()}));
+  } else {
+    print_report(report);
+  }
   return status_of(result.warnings, options.strict);
 }
 

@@ -42,19 +42,6 @@ void show_observables(const std::vector<ObservableSummary>& list) {
   }
 }
 
-Json observables_json(const std::vector<ObservableSummary>& list) {
-  auto json = Json::array();
-  for (const ObservableSummary& s : list) {
-    json.push_back({{"name", s.name},
-                    {"mean", json_number(s.mean)},
-                    {"sd", json_number(s.sd)},
-                    {"mcse", json_number(s.mcse)},
-                    {"ess", json_number(s.ess)},
-                    {"rhat", json_rhat(s.rhat)}});
-  }
-  return json;
-}
-
 void show_best(const BestDraw& best, const Labels& labels) {
   constexpr std::size_t kMostShown = 60, kMostNamed = 12;
   show("best state seen: log p {:.6g}, draw {} of chain {}\n", best.logp, count(best.draw),
@@ -67,19 +54,6 @@ void show_best(const BestDraw& best, const Labels& labels) {
   std::string levels;
   for (const Symbol level : best.state) levels += static_cast<char>('0' + level);
   show("  its levels: {}\n", levels);
-}
-
-Json best_json(const std::optional<BestDraw>& best) {
-  if (!best) return nullptr;
-  return {{"logp", json_number(best->logp)},
-          {"chain", best->chain},
-          {"draw", best->draw},
-          {"state", long_list("best.state")}};
-}
-
-std::vector<double> best_levels(const std::optional<BestDraw>& best) {
-  if (!best) return {};
-  return {best->state.begin(), best->state.end()};
 }
 
 }  // namespace saltus::cli

@@ -27,23 +27,6 @@ void write_output(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw OutputError();
 }
 
-// As the JSON library writes a number: the digits that restore it, marked as not whole.
-std::string number_text(double v) {
-  if (!std::isfinite(v)) return "null";
-  std::string text = fmt::format("{}", v);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
-void write_list(const LongList& list) {
-  write_output("[");
-  for (std::size_t i = 0; i < list.numbers.size(); ++i) {
-    const double v = list.numbers[i];
-    write_output((i ? ", " : "") + (list.whole ? fmt::format("{:.0f}", v) : number_text(v)));
-  }
-  write_output("]");
-}
-
 }  // namespace
 
 OutputError::OutputError()
@@ -105,29 +88,8 @@ void show_marked(const std::string& text) {
   write_output(text);
 }
 
-std::string long_list(const std::string& name) {
-  return "\x01" + name;
-}
-
-void show_json(const nlohmann::ordered_json& json, const LongLists& lists, int indent) {
-  std::string text = printable_json(
-      json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    constexpr std::string_view mark = "\"\\u0001";
-    const std::size_t at = std::min(rest.find(mark), rest.size());
-    write_output(rest.substr(0, at));
-    rest.remove_prefix(at);
-    if (rest.empty()) break;
-    const std::size_t end = rest.find('"', mark.size());
-    const auto list = lists.find(std::string(rest.substr(mark.size(), end - mark.size())));
-    if (list == lists.end()) {
-      write_output(rest.substr(0, end + 1));
-    } else {
-      write_list(list->second);
-    }
-    rest.remove_prefix(end + 1);
-  }
+void show_json(const OrderedJson& json, const LongLists& lists, int indent) {
+  write_json(json, lists, indent, write_output);
   write_output("\n");
 }
 

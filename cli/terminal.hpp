@@ -4,12 +4,11 @@
 
 #include <fmt/core.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "service/result_json.hpp"
 
 namespace saltus::cli {
 
@@ -62,18 +61,7 @@ inline void show_row(const std::string& name, const std::string& value, int widt
   show("{:<{}} {}\n", name, width, value);
 }
 
-// JSON on standard output. A list of numbers that may be long is not held as JSON: its place holds
-// the text long_list(NAME), and `lists` its numbers by name. The JSON library ends the program when
-// memory runs out while it frees a large value.
-struct LongList {
-  LongList() = default;
-  LongList(const std::vector<double>& list, bool all_whole = false)
-      : numbers(list), whole(all_whole) {}
-  std::span<const double> numbers;
-  bool whole = false;  // written without a decimal point
-};
-using LongLists = std::map<std::string, LongList>;
-std::string long_list(const std::string& name);
-void show_json(const nlohmann::ordered_json& json, const LongLists& lists = {}, int indent = 2);
+// JSON on standard output, with its long lists (write_json).
+void show_json(const OrderedJson& json, const LongLists& lists = {}, int indent = 2);
 
 }  // namespace saltus::cli

@@ -89,12 +89,6 @@ std::string parameters_text(const std::vector<Parameter>& parameters,
   return text;
 }
 
-std::vector<double> column(const Summaries& all, double CoordinateSummary::*of) {
-  std::vector<double> values;
-  for (const CoordinateSummary& s : all) values.push_back(s.*of);
-  return values;
-}
-
 std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
                                    bool largest_first) {
   std::vector<std::size_t> order(all.size());
@@ -111,47 +105,12 @@ std::string fixed(double v, int digits) {
   return std::isnan(v) ? "-" : fmt::format("{:.{}f}", v, digits);
 }
 
-Json json_number(double v) {
-  return std::isfinite(v) ? Json(v) : Json(nullptr);
-}
-
-Json json_rhat(double v) {
-  return std::isinf(v) ? Json("inf") : json_number(v);
-}
-
-void add_constraint(Json& json, const Target& target) {
-  if (const Constraint* constraint = target.constraint()) json["constraint"] = constraint->text();
-}
-
-void add_labels(Json& summary, const Labels& labels) {
-  if (!labels.coordinates.empty()) summary["labels"] = Json::parse(coordinates_json(labels));
-  if (!labels.levels.empty()) summary["level_names"] = Json::parse(levels_json(labels));
-}
-
-Json given_json(const GivenValues& given) {
-  Json object = Json::object();
-  for (const auto& [i, level] : given.list()) object[std::to_string(i)] = level;
-  return object;
-}
-
 std::string given_text(const GivenValues& given) {
   constexpr std::size_t kMost = 60;
   std::string text = given.text();
   if (text.size() > kMost) text = text.substr(0, text.rfind(',', kMost)) + ",...";
   return fmt::format("{} of {} coordinates: {}", count(given.list().size()),
                      count(given.domain().dim()), text);
-}
-
-Json parameters_json(const std::vector<Parameter>& parameters) {
-  auto object = Json::object();
-  for (const Parameter& p : parameters) {
-    if (const double* number = std::get_if<double>(&p.value)) {
-      object[p.name] = json_number(*number);
-    } else {
-      std::visit([&](const auto& v) { object[p.name] = v; }, p.value);
-    }
-  }
-  return object;
 }
 
 }  // namespace saltus::cli

@@ -1,7 +1,6 @@
 // Models, parameters and file names as people read them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,10 +10,11 @@
 #include "saltus/run/draws.hpp"
 #include "saltus/sampler/sampler.hpp"
 #include "saltus/target/given_values.hpp"
+#include "service/result_json.hpp"
 
 namespace saltus::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 // with_commas for any whole number that is not negative.
 template <class T>
@@ -36,24 +36,13 @@ std::string parameter_text(const Parameter& parameter);
 std::string parameters_text(const std::vector<Parameter>& parameters,
                             const std::vector<std::string>& without = {});
 
-// One number of each coordinate, and the coordinates by it, NaN last.
+// Coordinates by one number of theirs, NaN last.
 using Summaries = std::vector<CoordinateSummary>;
-std::vector<double> column(const Summaries& all, double CoordinateSummary::*of);
 std::vector<std::size_t> sorted_by(const Summaries& all, double CoordinateSummary::*of,
                                    bool largest_first = false);
 std::string fixed(double v, int digits);  // "-" for NaN
 
-// A JSON number, or null for what JSON cannot hold.
-Json json_number(double v);
-// The same for an R-hat, which is "inf" where chains are constant and differ; null: there is none.
-Json json_rhat(double v);
-// The constraint of a target, where it has one, as the field `constraint`.
-void add_constraint(Json& json, const Target& target);
-// Fields labels and level_names, where there are names.
-void add_labels(Json& summary, const Labels& labels);
-// {"3": 1, ...}, and "given 2 of 5 coordinates: 3=1,7=0".
-Json given_json(const GivenValues& given);
+// "2 of 5 coordinates: 3=1,7=0".
 std::string given_text(const GivenValues& given);
-Json parameters_json(const std::vector<Parameter>& parameters);
 
 }  // namespace saltus::cli

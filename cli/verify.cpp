@@ -9,8 +9,6 @@
 namespace saltus::cli {
 namespace {
 
-constexpr const char* kOutcomes[] = {"ok", "FAILED", "skipped", "note"};  // as in Check::Outcome
-
 void print_head(const VerifyRequest& request) {
   const auto sampler = make_sampler(request.sampler, *request.target, request.settings);
   const std::string parameters = parameters_text(sampler->parameters(), {"adapt"});
@@ -26,22 +24,12 @@ const char* conclusion(const VerifyResult& result) {
 
 int verify(const VerifyRequest& request, bool json) {
   if (!json) print_head(request);
-  auto list = Json::array();
   const VerifyResult result = saltus::verify(request, [&](const Check& c) {
-    const char* outcome = kOutcomes[static_cast<int>(c.outcome)];
-    list.push_back({{"check", c.name}, {"verdict", outcome}, {"detail", c.detail}});
-    if (!json) show("{:<14} {:<8} {}\n", c.name, outcome, c.detail);
+    if (!json) show("{:<14} {:<8} {}\n", c.name, verdict_word(c.outcome), c.detail);
     return true;
   });
   if (json) {
-    Json j = {{"model", request.target->name()}};
-    add_constraint(j, *request.target);
-    j.update({{"sampler", result.sampler},
-              {"parameters", parameters_json(result.parameters)},
-              {"ok", result.good()},
-              {"kernel_checked", result.kernel_checked()},
-              {"checks", list}});
-    show_json(j);
+    show_json(verify_json(request, result));
   } else {
     show("\n{}\n", conclusion(result));
   }

@@ -8,23 +8,14 @@
 #include "saltus/core/error.hpp"
 
 namespace saltus::cli {
-namespace {
 
 void say_warnings(const Warnings& warnings) {
   for (const Warning& w : warnings) say("saltus: warning: {}\n", w.sentence);
 }
 
-}  // namespace
-
 void show_warnings(const Warnings& warnings) {
   for (const Warning& w : warnings) show("\nWarning: {}\n", w.sentence);
   if (!::isatty(STDOUT_FILENO)) say_warnings(warnings);
-}
-
-Json warnings_json(const Warnings& warnings) {
-  auto list = Json::array();
-  for (const Warning& w : warnings) list.push_back({{"code", w.code}, {"sentence", w.sentence}});
-  return list;
 }
 
 Warnings parse_warnings(const std::string& json) {
@@ -38,12 +29,6 @@ Warnings parse_warnings(const std::string& json) {
     throw DataError("its record of the run's warnings is damaged");
   }
   return warnings;
-}
-
-void add_warnings(Json& json, const Warnings& warnings) {
-  json["warnings"] = warnings_json(warnings);
-  json["verdict"] = verdict_of(warnings);
-  say_warnings(warnings);
 }
 
 void add_strict(CLI::App& command, bool& strict) {

@@ -10,12 +10,10 @@ namespace saltus::cli {
 
 // In the report. Where that goes into a file or a pipe, on standard error, too.
 void show_warnings(const Warnings& warnings);
-// "warnings" and "verdict" of a JSON report, and the sentences on standard error.
-void add_warnings(Json& json, const Warnings& warnings);
+// Their sentences on standard error.
+void say_warnings(const Warnings& warnings);
 
-// A list of codes and sentences: in reports, and in files of draws.
-Json warnings_json(const Warnings& warnings);
-// None of an empty text. Throws DataError where it is no such list.
+// From such a list (warnings_json), none of an empty text. Throws DataError where it is none.
 Warnings parse_warnings(const std::string& json);
 
 // Adds --strict to a command.

@@ -15,6 +15,15 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}
   COMPONENT program)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
 install(EXPORT saltus-targets NAMESPACE saltus:: DESTINATION ${config_dir} COMPONENT development)
+# A wheel holds the library beside the modules of the package saltus.
+if(SALTUS_WHEEL)
+  install(TARGETS saltus_c LIBRARY DESTINATION saltus COMPONENT python)
+endif()
+if(SALTUS_C)
+  install(TARGETS saltus_c EXPORT saltus-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT development)
+  install(EXPORT saltus-c-targets NAMESPACE saltus:: DESTINATION ${config_dir} COMPONENT development)
+endif()
 if(SALTUS_HAVE_CUDA)
   install(EXPORT saltus-cuda-targets NAMESPACE saltus:: DESTINATION ${config_dir} COMPONENT development)
 endif()

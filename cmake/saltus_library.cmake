@@ -62,7 +62,7 @@ endfunction()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/src/ops/(table|lattice|.*_scalar|.*_vector)\\.cpp$")
-list(FILTER sources EXCLUDE REGEX "/src/(torch|cuda|mpi)/")  # cuda_component.cmake, torch_component.cmake, mpi_component.cmake
+list(FILTER sources EXCLUDE REGEX "/src/(c|torch|cuda|mpi)/")  # c_interface.cmake, cuda_component.cmake, ...
 if(NOT SALTUS_NETCDF)
   list(FILTER sources EXCLUDE REGEX "/src/io/draws/netcdf_")
 endif()

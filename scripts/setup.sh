@@ -14,6 +14,7 @@ case "$group" in
   test) packages="$build $test" ;;
   package) packages="$build dpkg-dev file gzip" ;;
   site) packages="$site" ;;
+  python) packages="$build python3-pip python3-venv python3-numpy" ;;
   deep) packages="$build $deep" ;;
   bench) packages="$build libbenchmark-dev" ;;
   peers) packages="$build python3-numpy python3-torch" ;;
@@ -21,7 +22,7 @@ case "$group" in
   format) packages="clang-format" ;;
   lint) packages="$build $test clang-tidy clang-format" ;;
   coverage) packages="$build $test lcov" ;;
-  *) echo "usage: $0 [build|deep|package|site|test|bench|peers|fuzz|format|lint|coverage]" >&2; exit 64 ;;
+  *) echo "usage: $0 [build|deep|package|site|python|test|bench|peers|fuzz|format|lint|coverage]" >&2; exit 64 ;;
 esac
 
 purpose() {
@@ -50,6 +51,7 @@ purpose() {
     man-db | groff-base) echo "checks the manual pages" ;;
     dpkg-dev) echo "finds what a Debian package depends on" ;;
     file) echo "tells CPack which files to strip" ;;
+    python3-pip | python3-venv) echo "builds and installs the Python package" ;;
     gzip) echo "packs manual pages" ;;
     python3-numpy) echo "reads .npz draws in tests" ;;
     python3-xarray | python3-netcdf4) echo "reads .nc draws in tests" ;;

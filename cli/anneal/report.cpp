@@ -7,7 +7,6 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
-#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -47,100 +46,16 @@ std::string state_line(const std::vector<Symbol>& state) {
   return text + (state.size() > kMost ? " ..." : "");
 }
 
-Json tts_json(const AnnealReport& report) {
-  const AnnealResult& r = report.result;
-  if (!r.time_to_solution) return nullptr;
-  const TimeToSolution& t = *r.time_to_solution;
-  const double steps = static_cast<double>(r.betas.size());
-  const double seconds = r.seconds / static_cast<double>(r.restarts.logp.size());
-  const auto times = [](std::optional<double> restarts, double each) {
-    return restarts ? json_number(*restarts * each) : Json(nullptr);
-  };
-  return {{"steps", times(t.restarts, steps)},
-          {"seconds", times(t.restarts, seconds)},
-          {"low", t.low * steps},
-          {"high", times(t.high, steps)},
-          {"seconds_low", t.low * seconds},
-          {"seconds_high", times(t.high, seconds)}};
-}
-
-Json objective_json(const AnnealReport& report) {
-  const auto& objective = report.request.objective;
-  if (!objective || !report.result.best) return nullptr;
-  return {{"name", objective->name},
-          {"sense", objective->maximise ? "max" : "min"},
-          {"best", json_number(objective->of_state(report.result.best->logp))},
-          {"mean", json_number(objective->value(report.result.quantiles.mean))}};
-}
-
-// Best beside goal, by the objective; nothing where that says nothing.
-std::optional<double> goal_ratio(const AnnealReport& report, double best) {
-  const auto& objective = report.request.objective;
-  if (!objective || !report.request.goal) return std::nullopt;
-  const double goal = objective->of_state(*report.request.goal);
-  return goal == 0 ? std::nullopt : std::optional(best / goal);
-}
-
-std::optional<double> goal_ratio(const AnnealReport& report) {
-  const auto& objective = report.request.objective;
-  if (!objective || !report.result.best) return std::nullopt;
-  return goal_ratio(report, objective->of_state(report.result.best->logp));
-}
-
-Json ratio_json(std::optional<double> ratio) {
-  return ratio ? json_number(*ratio) : Json(nullptr);
-}
-
-Json first_reach_json(const std::optional<FirstReach>& first) {
-  if (!first) return nullptr;
-  return {{"step", first->step}, {"evaluations", first->evaluations}, {"seconds", first->seconds}};
-}
-
-Json whole_or_real(double v) {
-  const bool whole = v == std::trunc(v) && std::abs(v) < 0x1p53;
-  return whole ? Json(static_cast<std::int64_t>(v)) : json_number(v);
-}
-
-Json problem_json(const AnnealReport& report) {
-  const auto& state = report.result.report;
-  if (!state) return nullptr;
-  Json j = {{"name", report.request.problem->name()},
-            {"feasible", state->feasible ? Json(*state->feasible) : Json(nullptr)},
-            {"text", state->text}};
-  for (const auto& [name, value] : state->numbers) j[name] = whole_or_real(value);
-  return j;
-}
-
-Json solution_json(const AnnealReport& report) {
-  const auto& solution = report.result.solution;
-  if (!solution) return nullptr;
-  return {{"value", whole_or_real(solution->value)},
-          {"goal_ratio", ratio_json(goal_ratio(report, solution->value))},
-          {"repaired", solution->repaired},
-          {"restart", solution->restart},
-          {"state", solution->state}};
-}
-
 // "105, restart 3, as it was found"
 std::string solution_text(const AnnealReport& report) {
   const Solution& s = *report.result.solution;
   std::string text = report.request.objective ? report.request.objective->name + " " : "";
   text += number_text(s.value);
-  if (const auto ratio = goal_ratio(report, s.value))
+  if (const auto ratio = goal_ratio(report.request, s.value))
     text += fmt::format(" ({:.6f} of the goal)", *ratio);
   if (s.repaired == 0) return text + ", as it was found";
   return text + fmt::format(", after {} {} dropped", count(s.repaired),
                             s.repaired == 1 ? "vertex was" : "vertices were");
-}
-
-Json best_json(const std::optional<BestState>& best) {
-  if (!best) return nullptr;
-  return {{"logp", json_number(best->logp)},
-          {"energy", json_number(-best->logp)},
-          {"state", best->state},
-          {"restart", best->restart},
-          {"pilot", best->pilot()},
-          {"step", best->step}};
 }
 
 void print_time_to_solution(const AnnealReport& report) {
@@ -189,7 +104,7 @@ void print_anneal(const AnnealReport& report) {
     if (r.report) show_row("that is", r.report->text);
     if (r.solution) show_row("allowed", solution_text(report));
     if (report.request.goal) {
-      const auto ratio = goal_ratio(report);
+      const auto ratio = goal_ratio(report.request, report.result);
       show_row("goal", value_text(report, r.goal) +
                            (ratio ? fmt::format(", the best is {:.6f} of it", *ratio) : ""));
     }
@@ -217,54 +132,9 @@ void print_anneal(const AnnealReport& report) {
 }
 
 void show_anneal_json(const AnnealReport& report) {
-  const AnnealRequest& request = report.request;
-  const AnnealResult& r = report.result;
-  const RestartQuantiles& q = r.quantiles;
-  Json j;
-  j["model"] = report.model.name();
-  add_constraint(j, report.model);
-  j["dimension"] = report.model.domain().dim();
-  if (request.whole) j["given"] = given_json(request.whole->given);
-  j["complete"] = r.complete;
-  j["best"] = best_json(r.best);
-  j["objective"] = objective_json(report);
-  add_labels(j, request.labels);
-  j["goal"] = r.best ? json_number(r.goal) : Json(nullptr);
-  j["goal_is"] = request.goal ? "given" : "best found";
-  j["goal_ratio"] = ratio_json(goal_ratio(report));
-  j["problem"] = problem_json(report);
-  j["solution"] = solution_json(report);
-  j["reached"] = r.reached;
-  j["first_reached"] = first_reach_json(r.first_reach);
-  j["restarts"] = r.restarts.logp.size();
-  j["success"] =
-      r.time_to_solution
-          ? Json{{"mean", r.success.mean}, {"low", r.success.low}, {"high", r.success.high}}
-          : Json(nullptr);
-  j["tts99"] = tts_json(report);
-  j["population"] = r.population ? Json{{"log_z", json_number(r.population->log_z)},
-                                        {"families", r.population->families},
-                                        {"rho_t", json_number(r.population->rho_t)}}
-                                 : Json(nullptr);
-  j["quantiles"] = r.restarts.logp.empty()
-                       ? Json(nullptr)
-                       : Json{{"least", q.least}, {"q25", q.q25},         {"median", q.median},
-                              {"q75", q.q75},     {"largest", q.largest}, {"mean", q.mean}};
-  j["steps"] = request.steps;
-  j["steps_made"] = r.steps_made;
-  j["schedule"] = {{"kind", report.schedule},
-                   {"first", r.betas.empty() ? Json(nullptr) : Json(r.betas.front())},
-                   {"last", r.betas.empty() ? Json(nullptr) : Json(r.betas.back())},
-                   {"betas", long_list("betas")}};
-  j["sampler"] = r.sampler.name;
-  j["parameters"] = parameters_json(r.parameters);
-  j["polish"] = request.polish;
-  j["seed"] = request.seed;
-  add_warnings(j, r.warnings);
-  j["seconds"] = r.seconds;
-  j["total_seconds"] = r.total_seconds;
-  j["version"] = version();
-  show_json(j, {{"betas", r.betas}});
+  say_warnings(report.result.warnings);
+  show_json(anneal_json(report.request, report.result, report.model.name(), report.schedule),
+            {{"betas", report.result.betas}});
 }
 
 }  // namespace saltus::cli

@@ -1,7 +1,6 @@
 #include "cli/sample/report.hpp"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <numeric>
@@ -11,11 +10,8 @@
 #include "cli/observables.hpp"
 #include "cli/terminal.hpp"
 #include "cli/warnings.hpp"
-#include "ops/ops.hpp"
 #include "saltus/anneal.hpp"
 #include "saltus/diagnose/distance.hpp"
-#include "saltus/version.hpp"
-#include "temper/tempering_json.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -28,12 +24,6 @@ std::vector<double> ess(const SampleResult& r) {
 }
 std::vector<double> rhat(const SampleResult& r) {
   return column(r.summaries, &CoordinateSummary::rhat);
-}
-
-std::uint64_t peak_memory() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  return static_cast<std::uint64_t>(use.ru_maxrss) * 1024;
 }
 
 double steps_per_second(const RunStatistics& s) {
@@ -209,94 +199,12 @@ void print_remedy(const SampleResult& r) {
       command_line(), sweeps ? " --sampler gibbs" : "");
 }
 
-Json sample_objective_json(const SampleResult& r) {
-  return {{"name", r.objective->objective.name},
-          {"sense", r.objective->objective.maximise ? "max" : "min"},
-          {"best", json_number(r.objective->best)},
-          {"mean", json_number(r.objective->mean)}};
-}
-
-Json probe_json(const SampleResult& r) {
-  if (!r.probe) return nullptr;
-  return {{"searches", r.probe->searches},
-          {"elsewhere", r.probe->elsewhere},
-          {"higher", r.probe->higher}};
-}
-
-Json choice_json(const Choice& choice, const std::string& repeat) {
-  auto field = Json::array();
-  for (auto r = choice.results.rbegin(); r != choice.results.rend(); ++r) {
-    field.push_back({{"sampler", r->contender.sampler},
-                     {"tempered", r->contender.tempered},
-                     {"settings", r->contender.settings},
-                     {"ess_per_second", json_number(r->ess_per_second)},
-                     {"rhat", json_rhat(r->rhat)},
-                     {"mixed", r->mixed}});
-  }
-  return {{"reason", choice.reason()},
-          {"command", repeat.empty() ? Json(nullptr) : Json(repeat)},
-          {"kept", choice.kept},
-          {"seconds", choice.seconds},
-          {"race", field}};
-}
-
-Json report_json(const SampleResult& r, const ClassColumns& classes, const std::string& repeat) {
-  const RunStatistics& s = r.statistics;
-  Json j;
-  j["model"] = r.target->name();
-  add_constraint(j, *r.target);
-  j["dim"] = r.target->domain().dim();
-  if (r.whole) j["given"] = given_json(r.whole->given);
-  j["sampler"] = r.sampler;
-  j["parameters"] = parameters_json(r.parameters);
-  if (r.choice) j["auto"] = choice_json(*r.choice, repeat);
-  if (r.tempering) j["tempering"] = tempering_json(*r.tempering);
-  j["chains"] = r.plan.chains;
-  j["warmup"] = r.plan.warmup;
-  j["draws"] = r.draws_made;
-  j["thin"] = r.plan.thin;
-  j["seed"] = r.plan.seed;
-  j["seconds"] = json_number(s.seconds);
-  j["steps_per_second"] = json_number(steps_per_second(s));
-  j["acceptance_rate"] = json_number(s.acceptance);
-  j["accepted"] = json_number(s.accepted);
-  j["proposed_changes"] = json_number(s.proposed);
-  j["changes"] = json_number(s.changed);
-  j["empty_proposals"] = json_number(s.empty);
-  j["moved"] = json_number(s.moved);
-  j["still_chains"] = s.still_chains;
-  j["evaluations"] = {{"logp", json_number(s.logp_evaluations)},
-                      {"gradient", json_number(s.gradient_evaluations)}};
-  if (s.local_differences > 0) j["evaluations"]["local"] = json_number(s.local_differences);
-  j["nonfinite"] = s.nonfinite;
-  j["mean"] = long_list("mean");
-  if (has_classes(r)) j["classes"] = classes.json();
-  j["ess"] = {{"min", json_number(least(ess(r)))},
-              {"median", json_number(median(ess(r)))},
-              {"coordinates", r.watched.size()}};
-  j["rhat"] = {{"max", json_rhat(largest(rhat(r)))}};
-  j["observables"] = observables_json(r.observables);
-  j["best"] = best_json(r.best);
-  if (r.objective) j["objective"] = sample_objective_json(r);
-  add_labels(j, r.labels);
-  j["probe"] = probe_json(r);
-  add_warnings(j, r.warnings);
-  j["peak_memory_bytes"] = peak_memory();
-  j["complete"] = r.complete;
-  j["tile"] = r.tile;
-  j["instruction_set"] = ops::name(ops::active_level());
-  j["version"] = version();
-  return j;
-}
-
 }  // namespace
 
 void show_report_json(const SampleResult& r, const std::string& repeat) {
-  const ClassColumns classes = classes_of(r, all_rows(r));
-  const std::vector<double> best = best_levels(r.best);
-  LongLists lists = {{"mean", r.mean}, {"best.state", {best, true}}};
-  classes.put_into(lists);
-  show_json(report_json(r, classes, repeat), lists);
+  say_warnings(r.warnings);
+  write_sample_json(r, repeat, 2, [](std::string_view text) { show_marked(std::string(text)); });
+  show_marked("\n");
 }
 
 void print_report(const SampleResult& r, const std::string& repeat) {

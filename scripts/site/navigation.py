@@ -33,6 +33,7 @@ MENU = [
         ("Largest cuts", "results/maxcut/README.html"),
     ]),
     ("Embed", [
+        ("In Python", "docs/python.html"),
         ("In a C++ program", "docs/embedding.html"),
         ("Examples", "examples/index.html"),
         ("Public headers", "include/index.html"),

@@ -44,13 +44,18 @@ DrawArrays::DrawArrays(DrawsInfo info, int dim, int chains, std::uint64_t most,
       static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max()) / 2) {
     throw std::bad_alloc();
   }
-  if (arrays_.states.empty()) {
+  if (!arrays_.bytes.empty() && info_.levels > 256) {
+    throw UsageError("bytes cannot hold the " + std::to_string(info_.levels) +
+                     " levels of a coordinate");
+  }
+  if (arrays_.states.empty() && arrays_.bytes.empty()) {
     own_states_.resize(n * most * cols_);
     own_logp_.resize(n * most);
     arrays_ = {own_states_, {}, own_logp_, {}};
   }
   acceptance_.resize(n * most);
-  settle_strides(arrays_.strides, {n, most, cols_}, arrays_.states.size(), "states");
+  settle_strides(arrays_.strides, {n, most, cols_},
+                 std::max(arrays_.states.size(), arrays_.bytes.size()), "states");
   if (!arrays_.logp.empty()) {
     settle_strides(arrays_.logp_strides, {n, most}, arrays_.logp.size(), "log p");
   }
@@ -65,7 +70,7 @@ void DrawArrays::record(const Tile& tile, std::span<const StepInfo> info, std::u
     const std::size_t chain = tile.first_slot + static_cast<std::size_t>(r), at = draws_ + draw;
     const Symbol* x = tile.x[r];
     for (std::size_t c = 0; c < cols_; ++c) {
-      state(chain, at, c) = coordinates_.empty() ? x[c] : x[coordinates_[c]];
+      put(chain, at, c, coordinates_.empty() ? x[c] : x[coordinates_[c]]);
     }
     if (!arrays_.logp.empty()) logp_at(chain, at) = tile.logp[r];
     acceptance_[chain * most_ + at] =
@@ -89,7 +94,7 @@ void DrawArrays::merge(const Recorder& other) {
     const DrawArrays& part = ours ? *this : *from;
     const std::size_t c = ours ? chain : chain - made_.size();
     for (std::size_t t = 0; t < draws_; ++t) {
-      for (std::size_t i = 0; i < cols_; ++i) joined.state(chain, t, i) = part.state(c, t, i);
+      for (std::size_t i = 0; i < cols_; ++i) joined.put(chain, t, i, part.level(c, t, i));
       if (wants_logp()) joined.logp_at(chain, t) = part.logp_at(c, t);
       joined.acceptance_[chain * most_ + t] = part.acceptance_[c * part.most_ + t];
     }
@@ -107,7 +112,7 @@ void DrawArrays::save(ByteWriter& out) const {
   std::vector<double> logp(draws_);
   for (std::size_t chain = 0; chain < static_cast<std::size_t>(chains_); ++chain) {
     for (std::size_t t = 0; t < draws_; ++t) {
-      for (std::size_t c = 0; c < cols_; ++c) x[t * cols_ + c] = state(chain, t, c);
+      for (std::size_t c = 0; c < cols_; ++c) x[t * cols_ + c] = level(chain, t, c);
     }
     read_logp(static_cast<int>(chain), 0, logp);
     out.put_array(std::span<const Symbol>(x));
@@ -129,7 +134,7 @@ void DrawArrays::restore(ByteReader& in) {
     in.get_array(std::span<double>(logp));
     in.get_array(std::span<float>(acceptance_.data() + chain * most_, draws_));
     for (std::size_t t = 0; t < draws_; ++t) {
-      for (std::size_t c = 0; c < cols_; ++c) state(chain, t, c) = x[t * cols_ + c];
+      for (std::size_t c = 0; c < cols_; ++c) put(chain, t, c, x[t * cols_ + c]);
       if (!arrays_.logp.empty()) logp_at(chain, t) = logp[t];
     }
   }
@@ -138,7 +143,7 @@ void DrawArrays::restore(ByteReader& in) {
 void DrawArrays::read_states(int chain, std::size_t first, Rows<Symbol> x) const {
   for (int r = 0; r < x.rows; ++r) {
     for (std::size_t c = 0; c < cols_; ++c) {
-      x[r][c] = state(static_cast<std::size_t>(chain), first + static_cast<std::size_t>(r), c);
+      x[r][c] = level(static_cast<std::size_t>(chain), first + static_cast<std::size_t>(r), c);
     }
   }
 }

@@ -316,7 +316,8 @@ void SampleRun::keep_draws() {
 void SampleRun::keep_here(int chains) {
   const int dim = request_.target->domain().dim();
   if (request_.keep != Keep::disk) {
-    if (request_.keep == Keep::arrays && request_.arrays.states.empty()) {
+    if (request_.keep == Keep::arrays && request_.arrays.states.empty() &&
+        request_.arrays.bytes.empty()) {
       throw UsageError("there is no array for the draws");
     }
     in_memory_ = std::make_shared<DrawArrays>(

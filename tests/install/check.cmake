@@ -21,6 +21,7 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}
     -DCMAKE_CXX_FLAGS=${FLAGS} -DCUDA=${CUDA})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+run(${WORK}/build/c_consumer)
 if(CUDA)
   run(${WORK}/build/cuda_consumer)
 endif()
@@ -28,7 +29,7 @@ run(${WORK}/prefix/bin/saltus --version)
 
 # No library is looked for in the current folder: no part of the search path is empty or relative.
 find_program(READELF readelf REQUIRED)
-foreach(file ${WORK}/prefix/bin/saltus ${WORK}/prefix/lib/saltus/saltus_cuda.so
+foreach(file ${WORK}/prefix/bin/saltus ${WORK}/prefix/lib/libsaltus_c.so ${WORK}/prefix/lib/saltus/saltus_cuda.so
     ${WORK}/prefix/lib/saltus/saltus_torch.so)
   if(NOT EXISTS ${file})
     continue()

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 root = None
-GROUPS = ["build", "deep", "package", "site", "test", "bench", "peers", "fuzz", "format", "lint", "coverage"]
+GROUPS = ["build", "deep", "package", "site", "python", "test", "bench", "peers", "fuzz", "format", "lint", "coverage"]
 
 
 class SetupTest(unittest.TestCase):

@@ -95,6 +95,25 @@ TEST(Sample, CallersArraysAreFilledByTheirStrides) {
   EXPECT_EQ(all_of(*result.draws), expected);
 }
 
+TEST(Sample, CallersBytesHoldWhatLevelsDo) {
+  SampleRequest request = small_request();
+  const All expected = all_of(*sample(request).draws);
+  std::vector<std::uint8_t> bytes(6 * kChains * kDraws, 99);
+  request.keep = Keep::arrays;
+  request.arrays.bytes = bytes;
+  const SampleResult result = sample(request);
+  EXPECT_TRUE(std::ranges::equal(bytes, expected.states));
+  EXPECT_EQ(all_of(*result.draws).states, expected.states);
+  request.arrays.bytes = std::span(bytes).first(bytes.size() - 1);
+  EXPECT_THROW(sample(request), UsageError);
+  SampleRequest wide(shared_target(load_model("poisson")));  // up to 65536 levels
+  std::vector<std::uint8_t> counts(3 * 4 * 10);
+  wide.keep = Keep::arrays;
+  wide.plan.draws = 10;
+  wide.arrays.bytes = counts;
+  EXPECT_THROW(sample(wide), UsageError);
+}
+
 TEST(Sample, RefusesArraysThatAreTooSmall) {
   std::vector<Symbol> states(6 * kChains * kDraws - 1);
   SampleRequest request = small_request();

@@ -18,6 +18,7 @@ struct CallerArrays {
   std::array<std::size_t, 3> strides{};  // of chains, draws and coordinates
   std::span<double> logp;                // [chain][draw]; empty: not wanted
   std::array<std::size_t, 2> logp_strides{};
+  std::span<std::uint8_t> bytes = {};  // in place of `states`, for up to 256 levels
 };
 
 class DrawArrays final : public Recorder, public Draws {
@@ -52,15 +53,27 @@ class DrawArrays final : public Recorder, public Draws {
   void read_logp(int chain, std::size_t first, std::span<double> out) const override;
   void read_acceptance(int chain, std::size_t first, std::span<float> out) const override;
 
-  // All states, by strides(): of the arrays as they are laid out.
+  // All states, by strides(): of the arrays as they are laid out. Empty where they are bytes.
   std::span<const Symbol> states() const { return arrays_.states; }
   std::span<const double> logp() const { return arrays_.logp; }
   const std::array<std::size_t, 3>& strides() const { return arrays_.strides; }
 
  private:
-  Symbol& state(std::size_t chain, std::size_t draw, std::size_t c) const {
+  std::size_t place(std::size_t chain, std::size_t draw, std::size_t c) const {
     const auto& s = arrays_.strides;
-    return arrays_.states[chain * s[0] + draw * s[1] + c * s[2]];
+    return chain * s[0] + draw * s[1] + c * s[2];
+  }
+  Symbol level(std::size_t chain, std::size_t draw, std::size_t c) const {
+    const std::size_t at = place(chain, draw, c);
+    return arrays_.bytes.empty() ? arrays_.states[at] : arrays_.bytes[at];
+  }
+  void put(std::size_t chain, std::size_t draw, std::size_t c, Symbol level) {
+    const std::size_t at = place(chain, draw, c);
+    if (arrays_.bytes.empty()) {
+      arrays_.states[at] = level;
+    } else {
+      arrays_.bytes[at] = static_cast<std::uint8_t>(level);
+    }
   }
   double& logp_at(std::size_t chain, std::size_t draw) const {
     return arrays_.logp[chain * arrays_.logp_strides[0] + draw * arrays_.logp_strides[1]];
