@@ -23,6 +23,7 @@
 #include "saltus/io/model_file.hpp"
 #include "saltus/learn/ebm_learning.hpp"
 #include "saltus/logz.hpp"
+#include "saltus/version.hpp"
 
 namespace saltus::cli {
 namespace {
