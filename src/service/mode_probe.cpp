@@ -124,6 +124,7 @@ Found search(const SampleRequest& request, const SampleResult& result, int betas
 
 // Draws spread over all chains, and the range of their log p.
 struct Sample {
+  Sample(int count, int dim) : states(count, dim), chain(static_cast<std::size_t>(count)) {}
   RowBuffer<Symbol> states;
   std::vector<int> chain;
   double least = INFINITY, most = -INFINITY;
@@ -146,8 +147,7 @@ Sample spread_draws(const Draws& draws, const Target& target) {
   const int count = static_cast<int>(std::clamp(
       size, double{kLeastCompared},
       std::min<double>(kMostCompared, static_cast<double>(draws.draws()) * draws.chains())));
-  Sample sample{RowBuffer<Symbol>(count, draws.dim()),
-                std::vector<int>(static_cast<std::size_t>(count))};
+  Sample sample(count, draws.dim());
   const auto all = static_cast<std::size_t>(draws.chains()) * draws.draws();
   for (int k = 0; k < count; ++k) {
     const std::size_t place = all * static_cast<std::size_t>(k) / static_cast<std::size_t>(count);
