@@ -26,7 +26,8 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> list = {
       {"Model",
        {"domain", "dim", "levels", "device", "precision", "no-scripts", "format", "beta",
-        "maximise", "vartype", "given", "constrain", "problem"}},
+        "maximise", "vartype", "problem", "penalty", "colours", "parts", "hard", "given",
+        "constrain"}},
       {kTempering, {"temper", "base", "betas"}},
       {"Results",
        {"out", "json", "record", "observe", "strict", "no-probe", "watch", "out-per-rank"}},

@@ -176,34 +176,33 @@ ModelOptions ModelRequest::options() const {
 }
 
 void add_problem_options(CLI::App& command, ProblemOptions& o) {
-  const auto group = [](CLI::Option* option) { option->group("Problem files"); };
   std::string formats;
   for (const std::string& name : problem_format_names()) {
     formats += (formats.empty() ? "" : ", ") + name;
   }
-  group(add_typed(command, "--format", o.format,
-                  "Format of the file, where its name does not tell: " + formats, "NAME"));
-  group(add_default(command, "--beta", o.beta, "Inverse temperature: log p is multiplied by it")
-            ->type_name("BETA")
-            ->check(finite_number(1e-300)));
-  group(command.add_flag("--maximise", o.maximise,
-                         "Of .bq and .qubo: the quadratic form is to be large, not small"));
-  group(add_typed(command, "--vartype", o.vartype,
-                  "Of .coo files that do not say it: what the variables are", "SPIN|BINARY")
-            ->check(CLI::IsMember({"SPIN", "BINARY"})));
-  group(add_typed(command, "--problem", o.problem,
-                  "Of graphs (.col, .clq, .mc): max-cut, mis, max-clique, colouring or partition; "
-                  "of .cnf: mis",
-                  "NAME"));
-  group(add_typed(command, "--penalty", o.penalty,
-                  "Of mis, max-clique and partition: how much a violation costs", "NUMBER")
-            ->check(finite_number(0)));
-  group(command.add_option("--colours", o.colours, "Of colouring: how many")
-            ->transform(whole_number(2, Domain::kMaxLevels)));
-  group(command.add_option("--parts", o.parts, "Of partition: how many")
-            ->transform(whole_number(2, Domain::kMaxLevels)));
-  group(command.add_flag("--hard", o.hard,
-                         "Of .cnf: every clause must hold, so that solutions alone are drawn"));
+  add_typed(command, "--format", o.format,
+            "Format of the file, where its name does not tell: " + formats, "NAME");
+  add_default(command, "--beta", o.beta, "Inverse temperature: log p is multiplied by it")
+      ->type_name("BETA")
+      ->check(finite_number(1e-300));
+  command.add_flag("--maximise", o.maximise,
+                   "Of .bq and .qubo: the quadratic form is to be large, not small");
+  add_typed(command, "--vartype", o.vartype,
+            "Of .coo files that do not say it: what the variables are", "SPIN|BINARY")
+      ->check(CLI::IsMember({"SPIN", "BINARY"}));
+  add_typed(command, "--problem", o.problem,
+            "Of graphs (.col, .clq, .mc): max-cut, mis, max-clique, colouring or partition; "
+            "of .cnf: mis",
+            "NAME");
+  add_typed(command, "--penalty", o.penalty,
+            "Of mis, max-clique and partition: how much a violation costs", "NUMBER")
+      ->check(finite_number(0));
+  command.add_option("--colours", o.colours, "Of colouring: how many")
+      ->transform(whole_number(2, Domain::kMaxLevels));
+  command.add_option("--parts", o.parts, "Of partition: how many")
+      ->transform(whole_number(2, Domain::kMaxLevels));
+  command.add_flag("--hard", o.hard,
+                   "Of .cnf: every clause must hold, so that solutions alone are drawn");
 }
 
 void add_model_options(CLI::App& command, ModelRequest& r) {
