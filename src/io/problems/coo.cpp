@@ -63,8 +63,7 @@ class LabelledEntries {
     if (places > 4 * entries.size() + 1024) {
       for (const Coupling& c : entries) labels.push_back(c.i), labels.push_back(c.j);
       std::ranges::sort(labels);
-      const auto rest = std::ranges::unique(labels);
-      labels.erase(rest.begin(), rest.end());
+      labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
       const auto place = [&](int label) {
         return static_cast<int>(std::ranges::lower_bound(labels, label) - labels.begin());
       };
