@@ -111,7 +111,7 @@ struct Values {
            spacing * spacing * static_cast<double>(both) / n;
   }
   double neighbours(const Symbol* x, const std::vector<int>& bonds) const {
-    const auto count = static_cast<double>(bonds.size() / 2);
+    const double count = static_cast<double>(bonds.size()) / 2;
     if (products && levels > 2) {
       double sum = 0;
       for (std::size_t k = 0; k < bonds.size(); k += 2) {
@@ -157,7 +157,8 @@ std::vector<Observed> observed_series(const Draws& draws, std::span<const Expres
   const auto add = [&](const std::string& name, bool wanted, bool of_pairs = false) {
     if (!wanted) return Rows<double>{};
     const int rows = of_pairs ? pairs : draws.chains();
-    return list.emplace_back(name, RowBuffer<double>(rows, length), of_pairs, step).series.view();
+    list.push_back({name, RowBuffer<double>(rows, length), of_pairs, step});
+    return list.back().series.view();
   };
   const Rows<double> logp = add("log p", true), mean = add("mean of x", values.ordered && dim > 1),
                      overlap = add("overlap", pairs > 0 && dim > 1, true),
