@@ -16,7 +16,7 @@ import time
 from hardware import processor
 
 RESTARTS = 32
-LONGER = 2  # the reference of an instance: the best of a search with so many times the steps, and another seed. Not of
+LONGER = 2  # the reference of an instance: the best of a search with LONGER times the steps and another seed. Not of
 # sets whose sizes are published
 PUBLISHED = ("DISCS, 8 V100 GPUs, the best of its samplers, other instances: of mis the mean size, of max-cut the ratio "
              "to Gurobi's cut after an hour")

@@ -1,4 +1,4 @@
-// Completing a picture of which a part is known: the rest is drawn from a model, given that part.
+// Completes a picture: the unknown part is drawn from a model, given the known part.
 //
 // The model is a restricted Boltzmann machine that knows three letters, one for each hidden unit.
 // The left half of one of them is given, and the right half follows.

@@ -100,8 +100,8 @@ void check_distinct(const std::vector<Coupling>& list) {
   throw DataError(fmt::format("the pair ({}, {}) is listed twice", twice->first, twice->second));
 }
 
-// The caller's function, of which one thread at a time makes calls: it may be one that only one
-// thread can run. Without a score, zeros stand for it: no sampler that runs reads them.
+// The caller's function. One thread at a time calls it, as it may not bear more. Without a score,
+// zeros stand for it: no sampler that runs reads them.
 class Caller {
  public:
   Caller(saltus_function function, void* user, bool has_score)

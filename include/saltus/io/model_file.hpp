@@ -46,7 +46,7 @@ struct ProblemOptions {
   bool operator==(const ProblemOptions&) const = default;
 };
 
-// The model of which a target is the law of some coordinates, given the others.
+// The whole model, where a target is the law of some coordinates given the others.
 struct WholeModel {
   std::shared_ptr<const Target> target;  // of all coordinates
   GivenValues given;

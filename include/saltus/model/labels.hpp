@@ -36,7 +36,7 @@ std::optional<int> level_named(const Labels& labels, int coordinate, std::string
 // coordinate.
 std::string coordinates_json(const Labels& labels);
 std::string levels_json(const Labels& labels);
-// From such texts, either of which may be empty. What does not fit so many coordinates is left out.
+// Reads such texts; each may be empty. Leaves out what does not fit `dim` coordinates.
 Labels labels_from_json(const std::string& coordinates, const std::string& levels, int dim);
 
 }  // namespace saltus
