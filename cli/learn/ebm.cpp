@@ -107,6 +107,13 @@ class LearnEbmOptions {
     add_default(command_, "--lr", plan.rate, "Learning rate of Adam", finite_number(0));
     add_default(command_, "--lr-warmup", plan.rate_warmup,
                 "Iterations in which the rate grows from 0", steps_from(0));
+    add_default(command_, "--lr-decay", plan.rate_decay,
+                "Share of the iterations, the last ones, in which the rate falls to 0",
+                finite_number(0));
+    add_default(command_, "--gwg-steps", plan.gwg_steps,
+                "Of the steps of an iteration, those by gwg, one pixel at a time", steps_from(0));
+    add_default(command_, "--restart", plan.restart,
+                "Chance that a chain starts anew when its turn comes, say 0.01", finite_number(0));
     add_default(command_, "--average-decay", c.request.network.average_decay,
                 "How slowly the average of the parameters follows: 0 to less than 1",
                 finite_number(0));
@@ -135,12 +142,12 @@ class LearnEbmOptions {
 
   // Everything that determines the model comes from the checkpoint.
   LearnEbmCommand resumed(LearnEbmCommand c) const {
-    refuse_settled(
-        command_,
-        {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps", "--batch",
-         "--buffer", "--lr", "--lr-warmup", "--average-decay", "--energy-penalty",
-         "--validate-every", "--validation-betas", "--validation-chains", "--seed"},
-        "in " + out_);
+    refuse_settled(command_,
+                   {"--dataset", "--channels", "--blocks", "--sampler", "--set", "--steps",
+                    "--batch", "--buffer", "--lr", "--lr-warmup", "--lr-decay", "--gwg-steps",
+                    "--restart", "--average-decay", "--energy-penalty", "--validate-every",
+                    "--validation-betas", "--validation-chains", "--seed"},
+                   "in " + out_);
     parse_device(c.device);
     if (!c.precision.empty()) parse_precision(c.precision);
     const DeepRequest& r = c.request;
@@ -229,6 +236,9 @@ Json summary(const LearnEbmCommand& command, const DeepRun& run, bool complete) 
   j["steps"] = setup.plan.steps;
   j["lr"] = setup.plan.rate;
   j["lr_warmup"] = setup.plan.rate_warmup;
+  j["lr_decay"] = setup.plan.rate_decay;
+  j["gwg_steps"] = setup.plan.gwg_steps;
+  j["restart"] = setup.plan.restart;
   j["average_decay"] = command.request.network.average_decay;
   j["energy_penalty"] = command.request.network.energy_penalty;
   j["seed"] = setup.plan.seed;

@@ -116,6 +116,11 @@ std::string departure_of(const EbmCell& cell, const EbmProtocol& whole) {
         fmt::format(", and the loss has {} times the mean squares of f over data and over chains",
                     cell.penalty);
   }
+  if (cell.steady) {
+    text +=
+        "; a quarter of the steps are GWG-1's, and over the second half the learning rate falls to "
+        "0";
+  }
   return text;
 }
 

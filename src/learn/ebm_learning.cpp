@@ -9,6 +9,7 @@
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
 #include "saltus/learn/likelihood.hpp"
+#include "saltus/sampler/registry.hpp"
 
 namespace saltus {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::uint64_t kEvaluationSeed = 777;
 constexpr double kGain = 0.25;
 
 // Parts of the work that must not share random numbers: seeds of their own.
-enum class Part : std::uint32_t { order, bits, buffer, chains, validation };
+enum class Part : std::uint32_t { order, bits, buffer, chains, validation, restart };
 
 std::uint64_t seed_of(Part part, std::uint64_t seed, std::uint64_t iteration = 0) {
   const Stream stream(seed, kAllChains, iteration, Purpose::start);
@@ -37,6 +38,14 @@ void check(const EbmPlan& plan) {
   if (plan.steps < 1) throw UsageError("an iteration needs at least one step of the sampler");
   if (!(plan.rate >= 0 && std::isfinite(plan.rate))) {
     throw UsageError("the learning rate must be 0 or a number above");
+  }
+  if (!(plan.rate_decay >= 0 && plan.rate_decay <= 1 && plan.restart >= 0 && plan.restart <= 1)) {
+    throw UsageError("rate_decay and restart are shares, from 0 to 1");
+  }
+  if (plan.gwg_steps >= plan.steps) {
+    throw UsageError("of " + std::to_string(plan.steps) + " steps " +
+                     std::to_string(plan.gwg_steps) +
+                     " are to be made by gwg, which leaves none for the sampler");
   }
   if (plan.record_every < 1) throw UsageError("the history needs points: record_every is 0");
   if (plan.validate_every > 0 && (plan.validation_betas < 2 || plan.validation_chains < 4)) {
@@ -66,8 +75,11 @@ void refuse_tuning(const Sampler& sampler) {
 }  // namespace
 
 double learning_rate(const EbmPlan& plan, std::uint64_t iteration) {
-  if (iteration >= plan.rate_warmup) return plan.rate;
-  return plan.rate * static_cast<double>(iteration) / static_cast<double>(plan.rate_warmup);
+  const double i = static_cast<double>(iteration), all = static_cast<double>(plan.iterations);
+  double share = 1;
+  if (iteration < plan.rate_warmup) share = i / static_cast<double>(plan.rate_warmup);
+  if (plan.rate_decay > 0) share = std::min(share, (all - i) / (plan.rate_decay * all));
+  return plan.rate * share;
 }
 
 std::vector<double> base_mean(const ImageSet& images, std::uint64_t seed) {
@@ -134,6 +146,7 @@ EbmLearning::EbmLearning(LearningNetwork& network, const Independent& base, cons
       chains_(network.target(), chains_of(network, *sampler_, plan)),
       batch_(plan.batch, checked_domain(network, images).dim()) {
   if (!sampler_->exact()) refuse_tuning(*sampler_);
+  if (plan.gwg_steps > 0) gwg_ = make_sampler("gwg", network.target(), {{"flips", "1"}});
   if (const Tunable* tunable = sampler_->tunable()) {
     untuned_ = std::move(sampler_);
     for (const Tuning& tuning : tunable->tuning()) tuned_.push_back(tuning.start);
@@ -156,18 +169,34 @@ void EbmLearning::load_batch() {
            iteration_, batch_.view());
 }
 
-// Steps are numbered through all iterations, so that random numbers never come twice.
+void EbmLearning::start_some_anew() {
+  if (plan_.restart == 0) return;
+  const Rows<Symbol> states = chains_.states();
+  const std::uint64_t seed = seed_of(Part::restart, plan_.seed);
+  for (int r = 0; r < states.rows; ++r) {
+    const Stream stream(seed, static_cast<std::uint32_t>(r), iteration_, Purpose::start);
+    // Numbers before this one are those of the pixels.
+    if (stream.uniform(static_cast<std::uint32_t>(states.cols)) < plan_.restart) {
+      base_.draw(stream, states[r]);
+    }
+  }
+}
+
+// Steps are numbered through all iterations, so that random numbers never come twice. What is told
+// of them is of the sampler's own.
 void EbmLearning::sample(EbmInfo& info) {
   const std::vector<std::int32_t> chosen = buffer_.choose(iteration_, plan_.batch);
   buffer_.get(chosen, chains_.states());
+  start_some_anew();
+  const std::uint64_t first = iteration_ * plan_.steps, own = plan_.steps - plan_.gwg_steps;
   try {
-    chains_.advance(*sampler_, {iteration_ * plan_.steps, plan_.steps},
-                    acceptance_ ? &*acceptance_ : nullptr);
+    chains_.advance(*sampler_, {first, own}, acceptance_ ? &*acceptance_ : nullptr);
+    chains_.set_means(own, info);
+    if (gwg_) chains_.advance(*gwg_, {first + own, plan_.gwg_steps});
   } catch (const StartError&) {  // it was finite before the last updates
     throw DataError("log p of a chain is not finite: the network has diverged");
   }
   buffer_.put(chosen, chains_.states());
-  chains_.set_means(plan_.steps, info);
   info.step_size = sampler_->step_size().value_or(0);
   tune();
 }
@@ -178,8 +207,9 @@ void EbmLearning::tune() {
   if (!untuned_) return;
   const std::vector<Tuning> tuning = untuned_->tunable()->tuning();
   for (std::size_t k = 0; k < tuning.size(); ++k) {
-    const double error = acceptance_->mean(k, team()) - tuning[k].acceptance;
-    if (std::isnan(error)) continue;  // no step belonged to it
+    const double acceptance = acceptance_->mean(k, team());
+    const bool none = std::isnan(acceptance);  // no proposal changed anything: far too small
+    const double error = (none ? 1 : acceptance) - tuning[k].acceptance;
     const double gain = kGain * (tuning[k].proportional ? 1 + std::abs(tuned_[k]) : 1);
     tuned_[k] = std::clamp(tuned_[k] + gain * error, tuning[k].low, tuning[k].high);
   }

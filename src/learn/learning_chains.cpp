@@ -20,7 +20,7 @@ class StepTotals final : public StepObserver {
       t.acceptance += info[r].acceptance;
       t.proposed += info[r].proposed;
       t.changed += info[r].changed;
-      if (tuning_) tuning_->add(tile.first_slot + r, info[r]);
+      if (tuning_ && info[r].proposed > 0) tuning_->add(tile.first_slot + r, info[r]);
     }
   }
 

@@ -26,6 +26,9 @@ std::string describe(const DeepRequest& r) {
   d["steps"] = plan.steps;
   d["lr"] = plan.rate;
   d["lr_warmup"] = plan.rate_warmup;
+  d["lr_decay"] = plan.rate_decay;
+  d["gwg_steps"] = plan.gwg_steps;
+  d["restart"] = plan.restart;
   d["average_decay"] = r.network.average_decay;
   d["energy_penalty"] = r.network.energy_penalty;
   d["iterations"] = plan.iterations;
@@ -81,6 +84,9 @@ DeepRequest resumed_deep_learning(const std::filesystem::path& folder) {
     plan.steps = whole_number(d, "steps", 1);
     plan.rate = d.number("lr");
     plan.rate_warmup = whole_number(d, "lr_warmup", 0);
+    plan.rate_decay = d.number("lr_decay");
+    plan.gwg_steps = whole_number(d, "gwg_steps", 0);
+    plan.restart = d.number("restart");
     r.network.average_decay = d.number("average_decay");
     r.network.energy_penalty = d.number("energy_penalty");
     plan.iterations = whole_number(d, "iterations", 1);

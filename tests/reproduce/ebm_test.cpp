@@ -146,13 +146,17 @@ TEST(EbmTable, HasFourCellsOfEverySet) {
   EXPECT_EQ(chosen_cells({}).size(), 16u);
   EXPECT_EQ(chosen_cells({"caltech"}).size(), 4u);
   for (const EbmCell& cell : chosen_cells({})) EXPECT_FALSE(std::isnan(cell.paper)) << cell.name();
-  EXPECT_EQ(ebm_cells().size(), 27u);  // two more for each set, and three for Caltech
+  EXPECT_EQ(ebm_cells().size(), 31u);  // three more for each set, and three for Caltech
   const auto two = chosen_cells({"caltech/dula", "omniglot/gwg"});
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].paper, -100.52);
   EXPECT_EQ(two[0].settings().at("step_size"), "0.1");
   EXPECT_EQ(two[1].paper, -94.72);
   EXPECT_EQ(two[1].settings().at("flips"), "1");
+  const EbmCell steady = chosen_cells({"caltech/dmala_steady"}).at(0);
+  EXPECT_EQ(steady.folder(), "caltech-dmala_steady");
+  EXPECT_FALSE(steady.published());
+  EXPECT_EQ(steady.settings().at("adapt"), "true");
   EXPECT_THROW(chosen_cells({"mnist/hmc"}), UsageError);
 }
 

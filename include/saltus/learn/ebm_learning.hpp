@@ -33,9 +33,12 @@ struct EbmPlan {
   int batch = 100;      // rows of data, and entries of the buffer, in an iteration
   int buffer = 10'000;  // entries
   std::uint64_t steps = 40;
-  double rate = 1e-4;                    // of Adam, after
-  std::uint64_t rate_warmup = 10'000;    // iterations in which it grows from 0
-  std::uint64_t iterations = 50'000;     // in all
+  double rate = 1e-4;                  // of Adam, after
+  std::uint64_t rate_warmup = 10'000;  // iterations in which it grows from 0
+  double rate_decay = 0;               // share of the iterations, the last, in which it falls to 0
+  std::uint64_t gwg_steps = 0;         // of `steps`, the last: by GWG, which changes one pixel
+  double restart = 0;                  // chance that a chosen chain starts anew, from the base
+  std::uint64_t iterations = 50'000;   // in all
   std::uint64_t validate_every = 5'000;  // iterations; also after the last one. 0: never
   int validation_betas = 10'000, validation_chains = 100;
   std::uint64_t record_every = 100;  // iterations; the history keeps their means
@@ -47,7 +50,8 @@ struct EbmPlan {
   Team* team = nullptr;
 };
 
-// The learning rate of an iteration, counted from 0: rate * iteration / rate_warmup, then rate.
+// The learning rate of an iteration, counted from 0: rate * iteration / rate_warmup, then rate,
+// which in the last iterations falls to 0 along a line.
 double learning_rate(const EbmPlan& plan, std::uint64_t iteration);
 
 // The mean of each pixel that an energy's base has: 0.98 mean + 0.01, the mean being that of the
@@ -104,9 +108,11 @@ class EbmLearning {
   // `base` is the law that the energy's base term stands for: the buffer starts from it, and so
   // does the annealing. `validator` makes the transitions of the annealing and must be exact. A
   // sampler that is to be tuned (`adapt`) is so all the time, a little after every iteration: the
-  // steeper an energy gets, the smaller are the steps that it accepts. A validator of the same name
-  // then takes the same steps. Throws UsageError when the plan makes no sense or a sampler cannot
-  // serve; DataError when the data do not fit the model.
+  // steeper an energy gets, the smaller are the steps that it accepts. What counts are proposals
+  // that change something: those that change nothing are always accepted, and would hide chains
+  // whose proposals never are. A validator of the same name then takes the same steps. Throws
+  // UsageError when the plan makes no sense or a sampler cannot serve; DataError when the data do
+  // not fit the model.
   EbmLearning(LearningNetwork& network, const Independent& base, const ImageSet& images,
               std::unique_ptr<const Sampler> sampler, std::unique_ptr<const Sampler> validator,
               const EbmPlan& plan);
@@ -157,6 +163,7 @@ class EbmLearning {
                                         const EbmPlan& plan);
   ChainRange validation_range() const;
   void load_batch();
+  void start_some_anew();
   void sample(EbmInfo& info);
   void tune();
   std::shared_ptr<const Sampler> annealing_sampler() const;
@@ -172,6 +179,7 @@ class EbmLearning {
   const ImageSet& images_;
   RowBuffer<Symbol> valid_;
   std::shared_ptr<const Sampler> sampler_, validator_;
+  std::shared_ptr<const Sampler> gwg_;      // null: no such steps
   std::shared_ptr<const Sampler> untuned_;  // what sampler_ is at the values tuned_; else null
   std::vector<double> tuned_;
   std::optional<AcceptanceSums> acceptance_;  // of this iteration, where something is tuned
