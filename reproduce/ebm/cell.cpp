@@ -12,6 +12,7 @@
 #include "reproduce/data/image_sets.hpp"
 #include "saltus/anneal/ais.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/io/images.hpp"
 #include "saltus/learn.hpp"
 #include "saltus/version.hpp"
 
@@ -24,6 +25,7 @@ constexpr const char* kEvaluation = "evaluation.json";
 constexpr const char* kFailure = "failure.txt";
 constexpr const char* kProblem = "problem.txt";
 constexpr const char* kNotes = "notes.txt";
+constexpr const char* kData = "data.png";
 
 // Of the bounded cells: of little weight among values of f of some hundreds, as they are when
 // learning goes well; stronger than the gradient of log p where f is beyond 5,000.
@@ -42,9 +44,17 @@ constexpr const char* kCaltechRateName = "1e-5";
 // diverges.
 constexpr std::uint64_t kCaltechValidations = 1000;
 
+constexpr int kPictures = 100;  // images in a grid
+
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::byte> bytes_of(const fs::path& path) {
+  const std::string text = text_of(path);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
 }
 
 // The numbers of a table's rows, without its first line.
@@ -171,6 +181,7 @@ class Worker {
     std::string notes;
     for (const std::string& note : images_.notes) notes += note + "\n";
     if (!notes.empty()) replace_file(folder_ / kNotes, notes);
+    write_data();
     description_ = description_of(cell, work, sum_of(images_));
     run_ = std::make_unique<EbmRun>(
         setup_of(cell, work, images_), images_,
@@ -192,6 +203,15 @@ class Worker {
 
  private:
   std::string failure() const { return text_of(folder_ / kFailure); }
+
+  void write_data() const {
+    if (!can_write_png()) return;
+    const RowBuffer<Symbol> test = test_rows(images_);
+    const Rows<Symbol> all = test.view();
+    const Rows<const Symbol> first{all.data, std::min(all.rows, kPictures), all.cols, all.stride};
+    write_png_grid(folder_ / kData, first,
+                   {.height = images_.height, .width = images_.width, .scale = 2});
+  }
 
   // False when it was stopped. What goes wrong is noted, and that is the end of the learning.
   bool learn() {
@@ -449,9 +469,8 @@ EbmRecord read_record(const EbmCell& cell, const fs::path& folder) {
   if (!record.validations.empty()) {
     picture = own / fmt::format("samples-{:06}.png", record.validations.back().iteration);
   }
-  const std::string png = text_of(picture);
-  const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
-  record.samples.assign(bytes, bytes + png.size());
+  record.samples = bytes_of(picture);
+  record.data = bytes_of(own / kData);
   return record;
 }
 

@@ -95,10 +95,10 @@ struct EbmRecord {
   std::vector<EbmInfo> history;
   std::vector<Validation> validations;
   std::optional<EbmEvaluation> evaluation;
-  std::string failure;             // of learning, where it failed
-  std::string problem;             // of the evaluation, where there was one
-  std::vector<std::string> notes;  // that belong to all numbers from this data set
-  std::vector<std::byte> samples;  // a PNG file
+  std::string failure;                   // of learning, where it failed
+  std::string problem;                   // of the evaluation, where there was one
+  std::vector<std::string> notes;        // that belong to all numbers from this data set
+  std::vector<std::byte> data, samples;  // PNG files: images to test with, chains
 
   bool begun() const { return !history.empty() || !validations.empty() || !failure.empty(); }
   // That of the parameters that were evaluated, or are to be; null when there is none.

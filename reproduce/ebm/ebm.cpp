@@ -244,6 +244,36 @@ void add_plots(const std::string& dataset, const std::vector<const EbmRecord*>& 
   });
 }
 
+// Our intervals, and the published numbers beside them. Where the directions contradict each other
+// only a bound is known.
+std::optional<Plot> likelihood_plot(const std::string& dataset,
+                                    const std::vector<const EbmRecord*>& records) {
+  Plot plot = labelled(dataset + ": test log-likelihood", "", "log-likelihood",
+                       "Intervals from annealing both ways; upper bounds with 95 % confidence "
+                       "where the two directions contradict each other.");
+  plot.kind = Plot::Kind::scatter;
+  plot.wide = true;
+  Series ours{"ours"}, bounds{"ours, at most"}, published{"published"};
+  for (const EbmRecord* r : records) {
+    if (!r->evaluation) continue;
+    const EbmEvaluation& e = *r->evaluation;
+    const auto at = static_cast<double>(plot.categories.size());
+    plot.categories.push_back(r->cell.label);
+    if (r->cell.published()) published.add(at, r->cell.paper);
+    if (contradictory(e)) {
+      bounds.add(at, bound_of(e));
+    } else {
+      ours.add(at, estimate_of(e));
+      ours.low.push_back(e.low), ours.high.push_back(e.high);
+    }
+  }
+  for (Series& series : {std::ref(ours), std::ref(bounds), std::ref(published)}) {
+    if (!series.x.empty()) plot.series.push_back(std::move(series));
+  }
+  if (plot.series.empty()) return std::nullopt;
+  return plot;
+}
+
 std::string interval_text(const EbmEvaluation& e) {
   if (contradictory(e)) return fmt::format("{:.2f} (at most {:.2f})", estimate_of(e), bound_of(e));
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", (e.low + e.high) / 2, e.low, e.high);
@@ -305,8 +335,13 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
     }
     if (some.empty()) continue;
     Section section{"Learning from " + dataset, some[0]->notes};
+    if (auto plot = likelihood_plot(dataset, some)) section.plots.push_back(*std::move(plot));
     add_plots(dataset, some, section);
     for (const EbmRecord* r : some) {
+      if (r == some[0] && !r->data.empty()) {
+        section.pictures.push_back(
+            {dataset + ".png", {r->data, "a grid of images: test images of " + dataset, "data"}});
+      }
       if (r->samples.empty()) continue;
       section.pictures.push_back(
           {r->cell.folder() + ".png",
@@ -314,7 +349,7 @@ void add_sections(const std::vector<EbmRecord>& records, const EbmProtocol& prot
             "a grid of images: chains of the learning with " + r->cell.label + " on " + dataset,
             r->cell.label}});
     }
-    section.pictures_caption = "Chains of the learning, as they are now.";
+    section.pictures_caption = "Test images, and chains of the learning as they are now.";
     results.sections.push_back(std::move(section));
   }
 }

@@ -143,7 +143,7 @@
 
   // What a series has at an index, for the tooltip, the announcer, the table and the CSV.
   function entry(plot, series, index) {
-    const x = plot.categories ? plot.categories[index] : series.x[index];
+    const x = !plot.categories ? series.x[index] : plot.categories[series.x ? series.x[index] : index];
     if (plot.kind === "box") {
       const { low, q1, median, q3, high } = series.boxes[index];
       return { x, low, q1, median, q3, high };
@@ -274,7 +274,7 @@
       plugins: [marks],
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
-        parsing: plot.categories ? undefined : false,
+        parsing: plot.categories && plot.kind !== "scatter" ? undefined : false,
         interaction: plot.kind === "scatter" ? { mode: "nearest", intersect: true }
           : { mode: "nearest", axis: "x", intersect: false },
         scales: { x: xScale(plot), y: yScale(plot) },

@@ -22,7 +22,9 @@ Box box_of(std::vector<double> values, std::size_t most_outliers = 20);
 
 struct Series {
   std::string name = {};
-  std::vector<double> x = {};  // lines and points; bars and boxes stand at Plot::categories
+  // Of lines and points, which may be numbers of Plot::categories, from 0 on; bars and boxes stand
+  // at all of them.
+  std::vector<double> x = {};
   std::vector<double> y = {};
   // Where not empty, as long as y: a band around a line, an error bar around a point or bar.
   std::vector<double> low = {}, high = {};
@@ -42,7 +44,7 @@ struct Plot {
   Kind kind = Kind::line;
   std::string x_label = {}, y_label = {};
   bool log_x = false, log_y = false;
-  std::vector<std::string> categories = {};  // kinds bars and box
+  std::vector<std::string> categories = {};  // of bars and boxes, and of points that have some
   std::vector<Series> series = {};
   std::string summary = {};  // what the plot shows, for those who do not see it
   // Where the y axis must reach at least, when y_from < y_to.
