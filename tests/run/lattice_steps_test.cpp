@@ -86,7 +86,7 @@ class ThreadTeam {
   int rank_, size_;
 };
 
-constexpr int kChains = 2, kSteps = 75;
+constexpr int kChains = 2, kSteps = 36;
 constexpr std::uint64_t kSeed = 91, kFirst = (std::uint64_t{3} << 32) + 11;
 constexpr std::uint32_t kFirstChain = 7;
 
@@ -298,11 +298,73 @@ TEST(LatticeSteps, AreThoseOfTheSamplers) {
   };
   for (const Case& c : cases) {
     for (const bool adjust : {true, false}) {
-      for (const int every : {1, 25}) {
+      for (const int every : {1, 12}) {
         compare(c.lattice, c.layout, adjust, c.step_size, every == 1 ? 1 : 0.6, every);
       }
     }
   }
+}
+
+// The law that the tables of integers amount to: the probabilities that a state, its sites as bits,
+// flips each of its sites, and F.
+template <class Kind>
+double law_of(const LatticeShape& shape, const LatticeLaw& law, std::uint32_t x,
+              std::vector<double>& flips) {
+  const Edges edges = edges_of(shape, 0);
+  const Codes<Kind> codes = codes_of<Kind>(neighbours_up(shape, edges, x), edges.missing, x);
+  double sum = 0;
+  flips.clear();
+  for (int i = 0; i < shape.sites; ++i) {
+    std::uint32_t code = 0;
+    for (int b = 0; b < Kind::kPlanes; ++b) code |= (codes.plane[b] >> i & 1) << b;
+    const double unlikely = static_cast<double>(0u - law.minus_threshold[code]) * 0x1p-32;
+    flips.push_back(law.inverted >> code & 1 ? 1 - unlikely : unlikely);
+    sum += static_cast<double>(law.softplus[code]) / law.scale;
+  }
+  return sum;
+}
+
+void compare_with_matrix(const Lattice& l, double step_size) {
+  SCOPED_TRACE(std::to_string(l.rows) + " x " + std::to_string(l.cols));
+  const IsingLattice target(l.rows, l.cols, l.periodic, l.a, l.b);
+  const auto sampler = sampler_for(target.domain(), true, step_size);
+  const StateTable table(target);
+  const auto size = static_cast<int>(table.size());
+  const RowBuffer<double> matrix(size, size);
+  std::vector<double> acceptance(table.size());
+  sampler->transition_matrix(table, {}, matrix.view(), acceptance);
+
+  const LatticeShape shape(l.rows, l.cols, l.periodic);
+  const LatticeLaw law = lattice_law(shape, {l.a, l.b, sampler->penalty()[0], 1});
+  std::vector<std::uint32_t> bits(table.size());
+  std::vector<std::vector<double>> flips(table.size());
+  std::vector<double> sum(table.size());
+  for (std::size_t s = 0; s < table.size(); ++s) {
+    for (int i = 0; i < shape.sites; ++i) bits[s] |= std::uint32_t{table.state(s)[i]} << i;
+    sum[s] = with_kind(shape, l.b != 0, [&](auto kind) {
+      return law_of<decltype(kind)>(shape, law, bits[s], flips[s]);
+    });
+  }
+  for (int x = 0; x < size; ++x) {
+    const auto from = static_cast<std::size_t>(x);
+    for (int y = 0; y < size; ++y) {
+      if (x == y) continue;
+      const auto to = static_cast<std::size_t>(y);
+      double q = 1;
+      for (int i = 0; i < shape.sites; ++i) {
+        const double p = flips[from][static_cast<std::size_t>(i)];
+        q *= (bits[from] ^ bits[to]) >> i & 1 ? p : 1 - p;
+      }
+      ASSERT_NEAR(q * std::min(1.0, std::exp(sum[from] - sum[to])), matrix.view()[x][y], 1e-7);
+    }
+  }
+}
+
+TEST(LatticeSteps, FollowTheTransitionMatrix) {
+  compare_with_matrix({2, 3, true, 0.2, 0.3}, 0.5);
+  compare_with_matrix({2, 3, false, -0.4, 0}, 2);
+  compare_with_matrix({3, 3, true, 0.3, 0.2}, 0.7);
+  compare_with_matrix({3, 3, true, 0.3, 0}, 0.7);
 }
 
 }  // namespace
