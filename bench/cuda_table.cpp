@@ -1,4 +1,4 @@
-// Time of a step on the GPU, and of an iteration of learning: saltus_bench_cuda [STEPS]
+// Time of a step on the GPU, and of an iteration of learning: saltus_bench_cuda [STEPS [MODEL]]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
 #include "saltus/target/binary_network.hpp"
+#include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/rbm.hpp"
 #ifdef SALTUS_TORCH_ON_CUDA
 #include "saltus/torch/module.hpp"
@@ -54,6 +55,11 @@ struct Look final : StepObserver {
   void after_step(const Tile&, std::span<const StepInfo> info, std::uint64_t) override {
     for (const StepInfo& i : info) acceptance += i.acceptance;
     ++steps;
+  }
+  bool takes_sums() const override { return true; }
+  void after_steps(std::uint32_t, std::span<const StepSums> sums) override {
+    for (const StepSums& s : sums) acceptance += s.acceptance;
+    steps += sums[0].steps;
   }
 };
 
@@ -119,7 +125,48 @@ void networks(std::uint64_t steps) {
 }
 #endif
 
-void tables(std::uint64_t steps) {
+// So many steps that they take about a fifth of a second.
+void lattice(int side, int chains, const std::string& sampler, const char* step_size, double b) {
+  const IsingLattice model(side, side, true, 0.1, b);
+  const auto target = cuda_module().on_device(model);
+  const auto kernel = make_sampler(sampler, *target, {{"step_size", step_size}});
+  Ensemble ensemble(*target, chains, 0, 1, 1);
+  ensemble.start_random();
+  ensemble.evaluate();
+  Look warm(0), look(0);
+  const auto time = [&](std::uint64_t steps, Look& told) {
+    const double begin = seconds();
+    ensemble.advance(*kernel, steps, told);
+    return seconds() - begin;
+  };
+  time(100, warm);
+  std::uint64_t steps = 1000;
+  while (steps < 1'000'000 && time(steps, warm) < 0.05) steps *= 4;
+  const double us = 1e6 * time(steps, look) / static_cast<double>(steps);
+  fmt::print(
+      "  {:3} x {:<3} b={:3.1f} {:6} chains  {:5}  {:9.3f} us per step, {:8.1f} coordinates/ns, "
+      "acceptance {:.3f}\n",
+      side, side, b, chains, sampler, us, 1e-3 * side * side * chains / us,
+      look.acceptance / static_cast<double>(look.steps) / chains);
+}
+
+void lattices() {
+  fmt::print("ising-lattice, periodic, no states kept\n");
+  for (const double b : {0.0, 0.2}) {
+    for (const int chains : {2, 264, 2112, 10000}) lattice(5, chains, "dmala", "0.4", b);
+    for (const int chains : {64, 1000}) lattice(100, chains, "dmala", "0.15", b);
+    for (const int chains : {64, 132}) lattice(256, chains, "dmala", "0.1", b);
+  }
+  lattice(5, 2, "dula", "0.4", 0);
+  for (const int chains : {64, 1000}) lattice(100, chains, "dula", "0.1", 0);
+  for (const int chains : {64, 132, 1056}) lattice(256, chains, "dula", "0.08", 0);
+}
+
+// `only`: the beginning of a model's name; empty: all.
+void tables(std::uint64_t steps, const std::string& only) {
+  const auto wanted = [&](const std::string& model) { return model.starts_with(only); };
+  if (wanted("ising-lattice")) lattices();
+  if (!wanted("rbm") && !wanted("bnn")) return;
   const Rbm rbm(numbers(784 * 500, 0.1, 3), numbers(784, 1, 4), numbers(500, 1, 5));
   const auto rbm_target = cuda_module().on_device(rbm);
   table("rbm 784 x 500", *rbm_target, 100, 10 * steps,
@@ -142,7 +189,7 @@ void tables(std::uint64_t steps) {
 
 int main(int argc, char** argv) {
   try {
-    saltus::tables(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000);
+    saltus::tables(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000, argc > 2 ? argv[2] : "");
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

@@ -5,6 +5,7 @@
 
 #include "cuda/binary_network/energy.hpp"
 #include "cuda/chains/step_kernels.hpp"
+#include "cuda/lattice/chains.hpp"
 #include "cuda/rbm/rbm_energy.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/cuda/module.hpp"
@@ -29,7 +30,8 @@ struct Registry {
   std::mutex mutex;
   std::map<std::type_index, Entry> entries = {
       {typeid(Rbm), {"rbm", by_energy<Rbm>(rbm_energy)}},
-      {typeid(BinaryNetwork), {"bnn", by_target<BinaryNetwork>(binary_network_on_cuda)}}};
+      {typeid(BinaryNetwork), {"bnn", by_target<BinaryNetwork>(binary_network_on_cuda)}},
+      {typeid(IsingLattice), {"ising-lattice", by_target<IsingLattice>(lattice_on_cuda)}}};
 };
 
 Registry& registry() {

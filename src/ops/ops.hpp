@@ -48,6 +48,13 @@ struct Proposed {
   bool finite = true;  // no logit was NaN
 };
 
+// How one coordinate of such a law decides. The likelier of flip and stay happens, unless the upper
+// 31 bits of the coordinate's random word are below `unlikely`.
+struct FlipRule {
+  uint32_t unlikely;
+  bool likely_flips;  // the likelier outcome is the flip
+};
+
 struct Lattice {
   int rows, cols;
   bool periodic;
@@ -178,6 +185,9 @@ struct Ops {
   // With such slopes, of up to 4096 rows, and t: t becomes weight * slope * (1 - t^2). Returns the
   // sums of that and of slope * t.
   UnitSlopes (*tanh_unit_slopes)(int n, float weight, const float* slope, float* t);
+  // How propose_two_level decides about a coordinate at this level with this score, when all have
+  // the same penalty.
+  FlipRule (*flip_rule)(const TwoLevelLaw&, Symbol x, float score);
 };
 
 enum class Level { scalar, baseline, avx2, avx512 };

@@ -39,6 +39,12 @@ double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const 
   return log_q;
 }
 
+FlipRule flip_rule(const TwoLevelLaw& law, Symbol x, float score) {
+  const double l = logit_of(law, 0, x, score);
+  const auto below = [&](uint32_t bits) { return flips(l, bits << 1) != (l >= 0); };
+  return {count_below(below), l >= 0};
+}
+
 namespace {
 
 double logit(const LevelsLaw& law, int i, int x, const float* score, int k) {

@@ -18,6 +18,13 @@ inline Float flip_logit(const TwoLevelLaw& law, Int x, Float score, Float penalt
   return (Float)((Int)drift ^ (x << 31)) - penalty;  // the sign of the drift is that of 1 - 2x
 }
 
+// Whether the unlikelier outcome happens: e = exp(-|l|), and 31 random bits, so that the signed
+// conversion serves; small u keep all of them.
+inline Int unlikely_outcome(Float e, Word bits) {
+  const Float u = (__builtin_convertvector((Int)bits, Float) + 0.5f) * 0x1p-31f;
+  return u * (e + 1.0f) < e;
+}
+
 inline Int to_int(Half h) {
   return __builtin_convertvector(h, Int);
 }
@@ -62,9 +69,7 @@ inline void propose_group(const TwoLevelLaw& law, int begin, int n, const Symbol
           flip_logit(law, xi, scores<kLast>(score + at, n - at), penalties<kLast>(law, at, n - at));
       const Float size = absolute(l);
       const Float e = exp_minus(size);
-      // 31 random bits, so that the signed conversion serves; small u keep all of them.
-      const Float u = (__builtin_convertvector((Int)(random[w] >> 1), Float) + 0.5f) * 0x1p-31f;
-      const Int unlikely = u * (e + 1.0f) < e;
+      const Int unlikely = unlikely_outcome(e, random[w] >> 1);
       const Int flip = unlikely ^ (l >= 0.0f);
       store(y + at, __builtin_convertvector(xi ^ (flip & 1), Half));
       state.changes[part] -= flip;
@@ -131,6 +136,13 @@ double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const 
   for (int i = 0; i < whole; i += kGroup) log_q_group<false>(law, i, n, from, score, to, log_q);
   if (whole < n) log_q_group<true>(law, whole, n, from, score, to, log_q);
   return log_q.total();
+}
+
+FlipRule flip_rule(const TwoLevelLaw& law, Symbol x, float score) {
+  const Float l = flip_logit(law, Int{} + x, splat(score), splat(*law.penalty));
+  const Float e = exp_minus(absolute(l));
+  const auto below = [&](uint32_t bits) { return unlikely_outcome(e, Word{} + bits)[0] != 0; };
+  return {count_below(below), l[0] >= 0.0f};
 }
 
 }  // namespace saltus::ops::SALTUS_LEVEL_NAMESPACE

@@ -56,6 +56,10 @@ class Shifted final : public StepObserver {
     moved.first_slot += by_;
     to_.after_step(moved, info, step);
   }
+  bool takes_sums() const override { return to_.takes_sums(); }
+  void after_steps(std::uint32_t first_slot, std::span<const StepSums> sums) override {
+    to_.after_steps(first_slot + by_, sums);
+  }
 
  private:
   StepObserver& to_;

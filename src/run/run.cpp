@@ -43,6 +43,18 @@ class Run::Observer final : public StepObserver {
     if (ends_draw(step)) run_.record(tile, info, thin_ == 1 ? step : step / thin_);
   }
 
+  bool takes_sums() const override { return true; }
+  void after_steps(std::uint32_t first_slot, std::span<const StepSums> sums) override {
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      run_.add_to_round(first_slot + r, sums[r]);
+      if (draws_) {
+        run_.add_to_totals(first_slot + r, sums[r]);
+      } else if (run_.tuner_) {
+        run_.tuner_->sums().add(first_slot + r, sums[r]);
+      }
+    }
+  }
+
  private:
   // Without a division where every step is a draw: small models step in 100 ns.
   bool ends_draw(std::uint64_t step) const { return thin_ == 1 || (step + 1) % thin_ == 0; }

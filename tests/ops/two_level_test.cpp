@@ -34,6 +34,34 @@ struct Case {
 const std::vector<int> kSizes = {1,  2,   5,   15,  16,  17,  25,  63,  64,
                                  65, 127, 128, 500, 959, 960, 961, 5000};
 
+// One coordinate's rule decides as the pass does: the same score and penalty everywhere, and more
+// words than any other test draws.
+TEST(TwoLevel, RuleIsThatOfThePass) {
+  constexpr int kCoordinates = 1 << 16;
+  std::vector<Symbol> y(kCoordinates);
+  const Stream stream(5, 1, 2, Purpose::propose);
+  for (const Level level : levels()) {
+    for (const float score : {-3.0f, -0.4f, 0.0f, 0.9f, 2.5f, 1000.0f}) {
+      for (const float penalty : {0.0f, 0.3f, 2.5f, 30.0f}) {
+        for (const Symbol x : {0, 1}) {
+          const std::vector<Symbol> states(kCoordinates, x);
+          const std::vector<float> scores(kCoordinates, score);
+          const TwoLevelLaw law{1, &penalty, true};
+          ops(level).propose_two_level(law, kCoordinates, states.data(), scores.data(), y.data(),
+                                       stream, false);
+          const FlipRule rule = ops(level).flip_rule(law, x, score);
+          int different = 0;
+          for (std::uint32_t i = 0; i < kCoordinates; ++i) {
+            const bool unlikely = stream.word(i) >> 1 < rule.unlikely;
+            different += (y[i] != x) != (unlikely != rule.likely_flips);
+          }
+          EXPECT_EQ(different, 0) << name(level) << " score " << score << " penalty " << penalty;
+        }
+      }
+    }
+  }
+}
+
 TEST(TwoLevel, VectorLevelsGiveTheSameBits) {
   for (int n : kSizes) {
     for (bool uniform : {true, false}) {

@@ -49,6 +49,12 @@ class AcceptanceSums {
     sum.acceptance += info.acceptance;
     ++sum.steps;
   }
+  // Steps that all belong to the first parameter.
+  void add(std::size_t slot, const StepSums& sums) {
+    Sum& sum = sums_[slot * parameters_];
+    sum.acceptance += sums.acceptance;
+    sum.steps += static_cast<double>(sums.steps);
+  }
   // Over all chains, of all parts of the run, in their order, so that it never depends on which
   // thread or part ran which chain; NaN when no step belongs to the parameter.
   double mean(std::size_t parameter, Reduction* reduction = nullptr) const;

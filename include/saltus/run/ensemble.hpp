@@ -39,6 +39,11 @@ class StepObserver {
   // and the tile may come without (Tile::x null, rows() as ever).
   virtual bool wants_states(std::uint64_t /*step*/) const { return true; }
   virtual void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t step) = 0;
+  // True when sums will do for steps after which neither states nor logp are wanted: chains on a
+  // device may then add up what those did, chain by chain from place `first_slot` on, and tell of
+  // several steps at once.
+  virtual bool takes_sums() const { return false; }
+  virtual void after_steps(std::uint32_t /*first_slot*/, std::span<const StepSums>) {}
 };
 
 // Told of the scans of tempering, by the thread that runs the ensembles concerned.

@@ -122,6 +122,19 @@ class DrawingRun {
     t.moved += info.changed > 0;
     t.nonfinite += info.nonfinite;
   }
+  void add_to_round(std::size_t chain, const StepSums& sums) {
+    round_acceptance_[chain] += sums.acceptance;
+  }
+  void add_to_totals(std::size_t chain, const StepSums& sums) {
+    ChainTotals& t = totals_[chain];
+    t.acceptance += sums.acceptance;
+    t.accepted += sums.accepted;
+    t.proposed += sums.proposed;
+    t.changed += sums.changed;
+    t.empty += sums.empty;
+    t.moved += sums.moved;
+    t.nonfinite += sums.nonfinite;
+  }
   void record(const Tile& tile, std::span<const StepInfo> info, std::uint64_t draw) const {
     for (Recorder* r : recorders_) r->record(tile, info, draw);
   }

@@ -51,6 +51,14 @@ struct StepInfo {
   static constexpr std::uint16_t kNotTuned = 0xFFFF;
 };
 
+// What some steps did to one chain.
+struct StepSums {
+  double acceptance = 0;
+  std::uint64_t steps = 0, accepted = 0, proposed = 0, changed = 0;
+  std::uint64_t empty = 0, moved = 0;  // steps that proposed no change, and that made one
+  std::uint64_t nonfinite = 0;
+};
+
 // Evaluations of the target, counted per row; and, where a target can change single coordinates at
 // less cost, of how many coordinates the difference of logp or the score was computed that way.
 struct Evaluations {

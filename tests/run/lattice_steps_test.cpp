@@ -1,0 +1,371 @@
+// The steps that the GPU makes on Ising lattices, made by teams of threads of the host: the same
+// draws as the samplers'.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cmath>
+#include <deque>
+#include <thread>
+
+#include "cuda/lattice/steps.hpp"
+#include "saltus/diagnose/exact.hpp"
+#include "saltus/run/ensemble.hpp"
+#include "saltus/sampler/dlp.hpp"
+#include "saltus/target/ising_lattice.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace cuda;
+
+// Threads that exchange numbers as those of a GPU's block do, in warps of a few lanes.
+template <int kLanes>
+class ThreadTeam {
+ public:
+  static constexpr int kWarp = kLanes;
+  struct Memory {
+    explicit Memory(int size) : all(size), values(static_cast<std::size_t>(size)) {
+      for (int w = 0; w < size / kLanes; ++w) of_warp.emplace_back(kLanes);
+    }
+    std::barrier<> all;
+    std::deque<std::barrier<>> of_warp;
+    std::vector<std::int64_t> values;
+  };
+  ThreadTeam(Memory& memory, int rank, int size) : memory_(memory), rank_(rank), size_(size) {}
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int lane() const { return rank_ % kLanes; }
+  int warp() const { return rank_ / kLanes; }
+  int warps() const { return size_ / kLanes; }
+  void sync() const { memory_.all.arrive_and_wait(); }
+
+  std::uint32_t exchange(std::uint32_t v) const {
+    return told<std::uint32_t>(v, [&] { return at(lane() ^ 1); });
+  }
+  std::uint32_t sum_of_warp(std::uint32_t v) const {
+    return told<std::uint32_t>(v, [&] {
+      std::int64_t sum = 0;
+      for (int k = 0; k < kLanes; ++k) sum += at(k);
+      return sum;
+    });
+  }
+  std::uint32_t ballot(bool v) const {
+    return told<std::uint32_t>(v, [&] {
+      std::int64_t bits = 0;
+      for (int k = 0; k < kLanes; ++k) bits |= at(k) << k;
+      return bits;
+    });
+  }
+  std::int64_t of_lane(std::int64_t v, int lane) const {
+    return told<std::int64_t>(v, [&] { return at(lane); });
+  }
+  bool any(bool v) const {
+    memory_.values[static_cast<std::size_t>(rank_)] = v;
+    sync();
+    bool found = false;
+    for (const std::int64_t of : memory_.values) found = found || of != 0;
+    sync();
+    return found;
+  }
+
+ private:
+  std::int64_t at(int lane) const {
+    return memory_.values[static_cast<std::size_t>(warp() * kLanes + lane)];
+  }
+  // What `read` finds when all lanes of the warp have left their numbers.
+  template <class T, class Read>
+  T told(std::int64_t mine, const Read& read) const {
+    std::barrier<>& barrier = memory_.of_warp[static_cast<std::size_t>(warp())];
+    memory_.values[static_cast<std::size_t>(rank_)] = mine;
+    barrier.arrive_and_wait();
+    const auto found = static_cast<T>(read());
+    barrier.arrive_and_wait();
+    return found;
+  }
+  Memory& memory_;
+  int rank_, size_;
+};
+
+constexpr int kChains = 2, kSteps = 36;
+constexpr std::uint64_t kSeed = 91, kFirst = (std::uint64_t{3} << 32) + 11;
+constexpr std::uint32_t kFirstChain = 7;
+
+struct Lattice {
+  int rows, cols;
+  bool periodic;
+  double a, b;
+};
+
+// How many words a thread has, and how many threads there are: 0, a thread to a site.
+struct Layout {
+  int own, threads;
+  bool aligned;
+};
+
+struct Steps final : StepObserver {
+  std::vector<std::vector<Symbol>> states[kChains];
+  std::vector<StepInfo> info[kChains];
+  std::vector<double> logp[kChains];
+  bool wants_logp(std::uint64_t) const override { return true; }
+  void after_step(const Tile& tile, std::span<const StepInfo> of, std::uint64_t) override {
+    for (int r = 0; r < tile.rows(); ++r) {
+      states[r].emplace_back(tile.x[r], tile.x[r] + tile.x.cols);
+      logp[r].push_back(tile.logp[r]);
+      info[r].push_back(of[static_cast<std::size_t>(r)]);
+    }
+  }
+};
+
+// The memory of a block of steps, here.
+struct Block {
+  std::vector<std::uint32_t> states, kept;
+  std::vector<std::int32_t> ends, places;
+  std::vector<LatticeRecord> records;
+  LatticeSteps steps;
+
+  Block(const LatticeShape& shape, const LatticeLaw& law, int parts, int every)
+      : states(words(shape)),
+        kept(states.size() * static_cast<std::size_t>(parts)),
+        records(static_cast<std::size_t>(parts * kChains)),
+        steps{shape,         law,   kSeed,   kFirst,         kFirstChain, kChains,
+              states.data(), parts, nullptr, records.data(), nullptr,     kept.data()} {
+    for (int p = 0; p < parts; ++p) ends.push_back(every * (p + 1)), places.push_back(p);
+    steps.ends = ends.data(), steps.places = places.data();
+  }
+  static std::size_t words(const LatticeShape& shape) {
+    return static_cast<std::size_t>(shape.words * kChains);
+  }
+  void put(int chain, const Symbol* x) {
+    for (int i = 0; i < steps.shape.sites; ++i) {
+      if (x[i]) steps.state(chain)[i / 32] |= 1u << i % 32;
+    }
+  }
+  std::vector<Symbol> get(int part, int chain) const {
+    std::vector<Symbol> x;
+    for (int i = 0; i < steps.shape.sites; ++i) {
+      x.push_back(static_cast<Symbol>(steps.place(part, chain)[i / 32] >> i % 32 & 1));
+    }
+    return x;
+  }
+};
+
+template <int kLanes, class Body>
+void with_threads(int count, const Body& body) {
+  using Team = ThreadTeam<kLanes>;
+  typename Team::Memory memory(count);
+  std::vector<std::jthread> threads;
+  for (int k = 0; k < count; ++k) {
+    threads.emplace_back([&, k] { body(Team(memory, k, count)); });
+  }
+}
+
+template <class Kind>
+void run_small(const LatticeSteps& steps, bool adjust) {
+  using Chain = SmallLatticeChain<Kind, ThreadTeam<32>>;
+  std::vector<typename Chain::Entry> table;
+  for (int c = 0; c < Kind::kCodes; ++c) table.push_back(Chain::entry(steps.law, c));
+  with_threads<32>(32, [&](const auto& team) {
+    for (int r = 0; r < kChains; ++r) {
+      Chain chain(team, steps, table.data(), r);
+      adjust ? chain.template advance<true>() : chain.template advance<false>();
+    }
+  });
+}
+
+template <class Kind, int kOwn, bool kAligned>
+void run_large(const LatticeSteps& steps, bool adjust, int threads) {
+  std::vector<std::int64_t> memory(LatticeMemory::bytes<Kind>(steps.shape) / 8 + 1, -1);
+  with_threads<4>(threads, [&](const auto& team) {
+    for (int r = 0; r < kChains; ++r) {
+      LatticeChain<Kind, kOwn, kAligned, ThreadTeam<4>> chain(
+          team, steps, LatticeMemory::in<Kind>(memory.data()), r);
+      adjust ? chain.template advance<true>() : chain.template advance<false>();
+    }
+  });
+}
+
+void run(const LatticeSteps& steps, bool field, bool adjust, const Layout& layout) {
+  with_kind(steps.shape, field, [&](auto kind) {
+    using Kind = decltype(kind);
+    if (layout.own == 0) return run_small<Kind>(steps, adjust);
+    if constexpr (Kind::kFour) {
+      if (layout.aligned) return run_large<Kind, 4, true>(steps, adjust, layout.threads);
+    }
+    if (layout.own == 1) return run_large<Kind, 1, false>(steps, adjust, layout.threads);
+    run_large<Kind, 4, false>(steps, adjust, layout.threads);
+  });
+}
+
+std::unique_ptr<Dlp> sampler_for(const Domain& domain, bool adjust, double step_size) {
+  DlpOptions options;
+  options.adjust = adjust;
+  options.step_size = step_size;
+  return std::make_unique<Dlp>(domain, options);
+}
+
+void compare(const Lattice& l, const Layout& layout, bool adjust, double step_size, double beta,
+             int every) {
+  SCOPED_TRACE(std::to_string(l.rows) + " x " + std::to_string(l.cols) +
+               (l.periodic ? ", periodic" : "") + ", b " + std::to_string(l.b) + ", " +
+               std::to_string(layout.own) + " words a thread, " + (adjust ? "dmala" : "dula") +
+               ", beta " + std::to_string(beta));
+  const IsingLattice target(l.rows, l.cols, l.periodic, l.a, l.b);
+  const auto sampler = sampler_for(target.domain(), adjust, step_size);
+  const auto base = std::make_shared<const Independent>(Independent::uniform(target.domain()));
+  Ensemble ensemble({{&target, kChains, beta == 1 ? nullptr : base, beta}},
+                    {kSeed, 1, kChains, kFirstChain});
+  ensemble.start_random();
+  const int dim = target.domain().dim();
+  RowBuffer<Symbol> start(kChains, dim);
+  for (int r = 0; r < kChains; ++r) std::copy_n(ensemble.state(r), dim, start.view()[r]);
+  ensemble.start_from(start.view(), kFirst);
+  ensemble.evaluate();
+  Steps expected;
+  ensemble.advance(*sampler, kSteps, expected);
+
+  const LatticeShape shape(l.rows, l.cols, l.periodic);
+  const LatticeLaw law = lattice_law(shape, {l.a, l.b, sampler->penalty()[0], beta});
+  Block block(shape, law, kSteps / every, every);
+  for (int r = 0; r < kChains; ++r) block.put(r, start.view()[r]);
+  run(block.steps, l.b != 0, adjust, layout);
+
+  int accepted = 0;
+  for (int r = 0; r < kChains; ++r) {
+    for (int part = 0; part < kSteps / every; ++part) {
+      const auto last = static_cast<std::size_t>(every * (part + 1) - 1);
+      const LatticeRecord& record = block.steps.record(part, r);
+      ASSERT_EQ(block.get(part, r), expected.states[r][last]) << "chain " << r << " part " << part;
+      StepInfo sums{0, 0, 0, false, false};
+      std::uint32_t taken = 0, empty = 0, moved = 0;
+      for (int k = every * part; k < every * (part + 1); ++k) {
+        const StepInfo& one = expected.info[r][static_cast<std::size_t>(k)];
+        sums.acceptance += one.acceptance;
+        sums.proposed += one.proposed, sums.changed += one.changed;
+        taken += one.accepted, empty += one.proposed == 0, moved += one.changed > 0;
+      }
+      ASSERT_EQ(record.proposed, sums.proposed);
+      ASSERT_EQ(record.changed, sums.changed);
+      ASSERT_EQ(record.accepted, taken);
+      ASSERT_EQ(record.empty, empty);
+      ASSERT_EQ(record.moved, moved);
+      if (adjust) {
+        ASSERT_NEAR(static_cast<double>(record.acceptance) / kAcceptanceUnit, sums.acceptance,
+                    1e-4 * every);
+      }
+      double logp = l.a * record.pairs + l.b * record.spins;
+      if (beta != 1) logp = Tempering{beta}.logp(logp, -dim * std::log(2.0));
+      ASSERT_NEAR(logp, expected.logp[r][last], 1e-9 * dim);
+      accepted += static_cast<int>(taken);
+    }
+  }
+  if (adjust) {
+    EXPECT_GT(accepted, 0);
+    EXPECT_LE(accepted, kChains * kSteps);
+  }
+}
+
+TEST(LatticeSteps, AreThoseOfTheSamplers) {
+  struct Case {
+    Lattice lattice;
+    Layout layout;
+    double step_size;
+  };
+  const std::vector<Case> cases = {
+      {{7, 13, true, 0.15, 0.1}, {1, 4, false}, 0.3},  // 91 sites
+      {{7, 13, true, 0.15, 0}, {1, 4, false}, 0.3},
+      {{7, 13, false, 0.15, 0.1}, {1, 4, false}, 0.3},
+      {{7, 13, false, 0.15, 0}, {1, 8, false}, 0.3},
+      {{6, 50, true, 0.2, 0}, {1, 12, false}, 0.2},      // ten words, the last one not whole
+      {{3, 96, true, 0.1, -0.2}, {1, 12, false}, 0.25},  // an odd number of words
+      {{9, 64, true, 0.1, 0.05}, {4, 8, true}, 0.2},
+      {{16, 32, true, 0.1, 0}, {4, 4, true}, 0.2},
+      {{5, 128, true, 0.1, 0}, {4, 8, true}, 0.2},
+      {{5, 128, true, 0.1, 0.1}, {4, 8, false}, 0.2},
+      {{21, 33, false, 0.1, 0.1}, {4, 8, false}, 0.2},
+      {{1, 70, true, 0.3, 0.1}, {1, 4, false}, 0.4},
+      {{70, 1, false, 0.3, 0}, {1, 4, false}, 0.4},
+      {{2, 40, true, 0.3, 0.1}, {1, 4, false}, 0.4},  // two rows: one edge between them
+      {{5, 9, true, 0.5, 0.3}, {1, 4, false}, 3},     // flips that are likelier than not
+      {{5, 9, false, -0.5, 0}, {1, 4, false}, 3},
+      {{5, 9, true, 0, 0}, {1, 4, false}, 0.01},  // hardly any flips
+      {{5, 5, true, 0.1, 0.2}, {0, 32, false}, 0.4},
+      {{5, 5, true, 0.1, 0}, {0, 32, false}, 0.4},
+      {{4, 8, false, 0.2, 0.1}, {0, 32, false}, 0.4},
+      {{1, 32, true, 0.2, 0}, {0, 32, false}, 0.4},
+      {{3, 3, true, 0.5, 0}, {0, 32, false}, 2},
+      {{2, 3, true, 0.2, 0.1}, {0, 32, false}, 0.5},
+      {{1, 1, false, 0.2, 0.1}, {0, 32, false}, 0.5},
+  };
+  for (const Case& c : cases) {
+    for (const bool adjust : {true, false}) {
+      for (const int every : {1, 12}) {
+        compare(c.lattice, c.layout, adjust, c.step_size, every == 1 ? 1 : 0.6, every);
+      }
+    }
+  }
+}
+
+// The law that the tables of integers amount to: the probabilities that a state, its sites as bits,
+// flips each of its sites, and F.
+template <class Kind>
+double law_of(const LatticeShape& shape, const LatticeLaw& law, std::uint32_t x,
+              std::vector<double>& flips) {
+  const Edges edges = edges_of(shape, 0);
+  const Codes<Kind> codes = codes_of<Kind>(neighbours_up(shape, edges, x), edges.missing, x);
+  double sum = 0;
+  flips.clear();
+  for (int i = 0; i < shape.sites; ++i) {
+    std::uint32_t code = 0;
+    for (int b = 0; b < Kind::kPlanes; ++b) code |= (codes.plane[b] >> i & 1) << b;
+    const double unlikely = static_cast<double>(0u - law.minus_threshold[code]) * 0x1p-32;
+    flips.push_back(law.inverted >> code & 1 ? 1 - unlikely : unlikely);
+    sum += static_cast<double>(law.softplus[code]) / law.scale;
+  }
+  return sum;
+}
+
+void compare_with_matrix(const Lattice& l, double step_size) {
+  SCOPED_TRACE(std::to_string(l.rows) + " x " + std::to_string(l.cols));
+  const IsingLattice target(l.rows, l.cols, l.periodic, l.a, l.b);
+  const auto sampler = sampler_for(target.domain(), true, step_size);
+  const StateTable table(target);
+  const auto size = static_cast<int>(table.size());
+  const RowBuffer<double> matrix(size, size);
+  std::vector<double> acceptance(table.size());
+  sampler->transition_matrix(table, {}, matrix.view(), acceptance);
+
+  const LatticeShape shape(l.rows, l.cols, l.periodic);
+  const LatticeLaw law = lattice_law(shape, {l.a, l.b, sampler->penalty()[0], 1});
+  std::vector<std::uint32_t> bits(table.size());
+  std::vector<std::vector<double>> flips(table.size());
+  std::vector<double> sum(table.size());
+  for (std::size_t s = 0; s < table.size(); ++s) {
+    for (int i = 0; i < shape.sites; ++i) bits[s] |= std::uint32_t{table.state(s)[i]} << i;
+    sum[s] = with_kind(shape, l.b != 0, [&](auto kind) {
+      return law_of<decltype(kind)>(shape, law, bits[s], flips[s]);
+    });
+  }
+  for (int x = 0; x < size; ++x) {
+    const auto from = static_cast<std::size_t>(x);
+    for (int y = 0; y < size; ++y) {
+      if (x == y) continue;
+      const auto to = static_cast<std::size_t>(y);
+      double q = 1;
+      for (int i = 0; i < shape.sites; ++i) {
+        const double p = flips[from][static_cast<std::size_t>(i)];
+        q *= (bits[from] ^ bits[to]) >> i & 1 ? p : 1 - p;
+      }
+      ASSERT_NEAR(q * std::min(1.0, std::exp(sum[from] - sum[to])), matrix.view()[x][y], 1e-7);
+    }
+  }
+}
+
+TEST(LatticeSteps, FollowTheTransitionMatrix) {
+  compare_with_matrix({2, 3, true, 0.2, 0.3}, 0.5);
+  compare_with_matrix({2, 3, false, -0.4, 0}, 2);
+  compare_with_matrix({3, 3, true, 0.3, 0.2}, 0.7);
+  compare_with_matrix({3, 3, true, 0.3, 0}, 0.7);
+}
+
+}  // namespace
+}  // namespace saltus
