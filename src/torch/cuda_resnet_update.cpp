@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include "cuda/resnet/gradient/gradient.hpp"
 #include "torch/cuda_energies.hpp"
 
 namespace saltus {
@@ -27,10 +28,12 @@ struct CudaResnetUpdate::Captured {
   at::Tensor weights;              // of the rows in the loss
   at::Tensor rates_here, rates;    // the corrected rate, and 1 / sqrt(1 - beta2^t)
   at::Tensor f;
+  std::unique_ptr<cuda::ResnetGradient> products;  // null: libtorch differentiates
   std::unique_ptr<cuda::Graph> graph;
 
-  Captured(int data_rows, int sample_rows, int dim) : data(data_rows), samples(sample_rows) {
-    const std::int64_t rows = data + samples;
+  Captured(const ResnetShape& shape, int data_rows, int sample_rows)
+      : data(data_rows), samples(sample_rows) {
+    const std::int64_t rows = data + samples, dim = shape.pixels();
     const auto pinned = at::TensorOptions().pinned_memory(true);
     pixels_here = at::empty({rows, dim}, pinned.dtype(at::kByte));
     pixels = at::zeros({rows, dim}, on_gpu(at::kByte));
@@ -41,9 +44,19 @@ struct CudaResnetUpdate::Captured {
     f = at::zeros({rows}, on_gpu(at::kFloat));
     // All this was on another stream than the graph's; a copy to the host waits for it.
     f.narrow(0, 0, 1).to(at::kCPU);
+    if (!cuda::ResnetGradient::serves(shape)) return;
+    products = std::make_unique<cuda::ResnetGradient>(shape, data + samples,
+                                                      at::globalContext().allowTF32CuDNN());
   }
 
   at::Tensor gradient(const ResnetTensors& network, double penalty) {
+    if (products) {
+      const at::Tensor values = pixels.to(at::kFloat), slope = at::empty_like(network.flat);
+      products->enqueue(stream->get(), {network.flat.data_ptr<float>(), values.data_ptr<float>(),
+                                        weights.data_ptr<float>(), static_cast<float>(penalty),
+                                        f.data_ptr<float>(), slope.data_ptr<float>()});
+      return slope;
+    }
     const Differentiated d =
         differentiate(network, pixels.to(at::kFloat), [&](const at::Tensor& out) {
           return (out * weights + penalty * weights.abs() * out.square()).sum();
@@ -84,7 +97,7 @@ void CudaResnetUpdate::step(const at::Tensor& gradient, const at::Tensor& rates)
 std::vector<float> CudaResnetUpdate::operator()(Rows<const Symbol> data, Rows<const Symbol> samples,
                                                 double rate) {
   if (!captured_ || captured_->data != data.rows || captured_->samples != samples.rows) {
-    captured_ = std::make_unique<Captured>(data.rows, samples.rows, data.cols);
+    captured_ = std::make_unique<Captured>(current_->shape, data.rows, samples.rows);
     Captured& c = *captured_;
     // Libraries choose algorithms and take memory on the first calls, which must not be captured;
     // a gradient changes nothing.
