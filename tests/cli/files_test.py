@@ -171,7 +171,7 @@ class Locks(CliTest):
             self.assertEqual(done.status, 73, str(done))
             self.assertIn("another run is using", done.err)
         first.send_signal(signal.SIGTERM)
-        first.communicate(timeout=60)
+        first.communicate(timeout=saltus_cli.TIMEOUT)
         self.assertEqual(first.returncode, 143)
         self.good("sample", "--resume", "c", "--time", 0.1)
 
@@ -189,7 +189,7 @@ class Locks(CliTest):
             run.send_signal(signal.SIGTERM)
         names = set()
         for k, run in enumerate(runs):
-            err = run.communicate(timeout=120)[1].decode()
+            err = run.communicate(timeout=saltus_cli.TIMEOUT)[1].decode()
             self.assertEqual(run.returncode, 143, err)
             names.add(re.search(r"--resume (\S+)", err).group(1))
         self.assertEqual(len(names), 8)
@@ -207,7 +207,7 @@ class Locks(CliTest):
         run = self.begin("sample", *LONG)
         time.sleep(0.7)
         run.send_signal(signal.SIGHUP)
-        err = run.communicate(timeout=60)[1].decode()
+        err = run.communicate(timeout=saltus_cli.TIMEOUT)[1].decode()
         self.assertEqual(run.returncode, 128 + signal.SIGHUP, err)
         self.assertIn("--resume", err)
 
@@ -217,7 +217,7 @@ class Locks(CliTest):
                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         time.sleep(0.7)
         run.send_signal(signal.SIGHUP)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=saltus_cli.TIMEOUT)
         self.assertEqual(run.returncode, 0, err)
 
 
@@ -239,7 +239,7 @@ class Rescue(CliTest):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         done = subprocess.run([saltus_cli.program, "sample", *map(str, SHORT), "--out", "d.csv"], cwd=self.folder,
-                              preexec_fn=small_files, capture_output=True, timeout=120)
+                              preexec_fn=small_files, capture_output=True, timeout=saltus_cli.TIMEOUT)
         err = done.stderr.decode()
         self.assertEqual(done.returncode, 73, err)
         self.assertNotIn("d.csv", self.files())
@@ -252,7 +252,7 @@ class Rescue(CliTest):
         run = self.begin("sample", *SHORT[:-4], "--draws", 3_000_000, "--seed", 3, "--out", "gone/d.npz")
         time.sleep(0.2)
         os.rmdir(self.path("gone"))
-        out, err = run.communicate(timeout=120)
+        out, err = run.communicate(timeout=saltus_cli.TIMEOUT)
         self.assertEqual(run.returncode, 73, err)
         self.continue_as_told(err.decode(), "--out", "d.npz")
         made = read_npz(self.path("d.npz"))["x"]
@@ -265,7 +265,7 @@ class Rescue(CliTest):
                          "--out", "gone/m.json")
         time.sleep(0.4)
         os.rmdir(self.path("gone"))
-        err = run.communicate(timeout=120)[1].decode()
+        err = run.communicate(timeout=saltus_cli.TIMEOUT)[1].decode()
         self.assertEqual(run.returncode, 73, err)
         command = re.search(r"^  saltus (.*) --out FILE.json$", err, re.MULTILINE).group(1)
         self.good(*command.split(), "--out", "m.json", "--time", 0.1)
@@ -318,7 +318,7 @@ class ChangedFiles(CliTest):
 class Streams(CliTest):
     def run_with(self, setup, *arguments):
         return subprocess.run([saltus_cli.program, *map(str, arguments)], cwd=self.folder, env=environment(),
-                              preexec_fn=setup, capture_output=True, timeout=120)
+                              preexec_fn=setup, capture_output=True, timeout=saltus_cli.TIMEOUT)
 
     def test_closed_streams(self):
         self.good("sample", *SHORT, "--out", "whole.npz")
@@ -412,7 +412,7 @@ class Sizes(CliTest):
         for megabytes in range(60, 400, 17):
             done = subprocess.run([saltus_cli.program, "sample", "m.json", "--chains", "1", "--warmup", "0", "--draws",
                                    "1", "--set", "step_size=1", "--threads", "1", "--record", "moments", "--json"],
-                                  cwd=self.folder, timeout=120, capture_output=True,
+                                  cwd=self.folder, timeout=saltus_cli.TIMEOUT, capture_output=True,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2))
             statuses.add(done.returncode)
         self.assertLessEqual(statuses, {0, 71, 127}, "127: the system could not load the program")

@@ -134,7 +134,7 @@ class Interrupted(ResumeTest):
                 wait /= 2
             else:
                 process.send_signal(number)
-                out, err = process.communicate(timeout=60)
+                out, err = process.communicate(timeout=saltus_cli.TIMEOUT)
                 if process.returncode != -number:  # else it had not begun, on a busy machine
                     return process.returncode, out.decode(), err.decode()
                 wait *= 2

@@ -42,7 +42,7 @@ class MpiTest(CliTest):
         command = [*MPIRUN, "-n", str(processes), saltus_cli.program, *map(str, arguments)]
         # Small machines: processes that wait must not keep others from working.
         env = dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1")
-        return subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=saltus_cli.TIMEOUT)
 
     def good_mpi(self, processes, *arguments):
         done = self.mpi(processes, *arguments)

@@ -232,6 +232,4 @@ class Infill(CliTest):
 
 
 if __name__ == "__main__":
-    if os.environ.get("SALTUS_SANITIZED"):
-        saltus_cli.TIMEOUT *= 5
     saltus_cli.main()

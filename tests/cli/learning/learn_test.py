@@ -149,7 +149,7 @@ class Resume(LearnTest):
         process = self.begin("learn", *common, "cut.json", "--iterations", 10**9, "--json")
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=saltus_cli.TIMEOUT)
         self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
         done = strict_json(out.decode())
         self.assertFalse(done["complete"])

@@ -134,8 +134,6 @@ if has_compas():
 
 
 if __name__ == "__main__":
-    if os.environ.get("SALTUS_SANITIZED"):
-        saltus_cli.TIMEOUT *= 5
     try:
         saltus_cli.main()
     except SystemExit as finished:

@@ -56,8 +56,6 @@ if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit("usage: reproduce_ebm_test.py /path/to/saltus")
     saltus_cli.program = os.path.abspath(sys.argv[1])
-    if os.environ.get("SALTUS_SANITIZED"):
-        saltus_cli.TIMEOUT *= 5
     if not os.path.isdir(os.path.join(data, "static_mnist")) or not has_torch():
         print("needs libtorch and the set static_mnist in $SALTUS_DATA: skipped")
         sys.exit(SKIPPED)

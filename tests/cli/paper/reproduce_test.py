@@ -271,6 +271,4 @@ class Refusals(ReproduceTest):
 
 
 if __name__ == "__main__":
-    if os.environ.get("SALTUS_SANITIZED"):
-        saltus_cli.TIMEOUT *= 5  # whole experiments
     saltus_cli.main()
