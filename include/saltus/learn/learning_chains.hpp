@@ -32,8 +32,8 @@ class LearningChains {
   void start_random();
   // Steps from states() on, numbered from `first_step`; afterwards states() are where they lead.
   // Chains start afresh, for what a sampler keeps from step to step belongs to the parameters of
-  // the last iteration. `tuning`, of this member's own chains, gets their proposals that change something.
-  // Throws StartError when log p is evaluated and not finite.
+  // the last iteration. `tuning`, of this member's own chains, gets their proposals that change
+  // something. Throws StartError when log p is evaluated and not finite.
   struct Steps {
     std::uint64_t first_step, count;
   };
