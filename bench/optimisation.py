@@ -4,6 +4,9 @@ results/optimisation/results.json: for each set the mean over its instances, bes
 The published instances are others of the same law, so that a row and its published number are comparable in kind alone.
 
     bench/optimisation.py build/release/saltus --out results/optimisation/results.json [--only mis] [--instances 4]
+        [--times 5] [--machine "shared with other programs: times are upper bounds"]
+
+--times: how many times the steps of a search that the sets name.
 """
 
 import argparse
@@ -102,6 +105,8 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--instances", type=int, default=3)
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--machine", default="")
     options = parser.parse_args()
     rows, begin = [], time.time()
     if options.only and os.path.exists(options.out):  # rows of other sets stay
@@ -111,6 +116,8 @@ def main():
         for case in cases(options.instances):
             if not case[0].startswith(options.only):
                 continue
+            steps = 4
+            case = (*case[:steps], case[steps] * options.times, *case[steps + 1:])
             rows.append(row_of(options.saltus, folder, case, options.instances))
             row = rows[-1]
             print(f"{row['setting']['set']:36} {row['quantity']:20} {row['ours']:.4f}  published {row['published']}  "
@@ -123,7 +130,7 @@ def write(options, rows):
     with open(options.out, "w", encoding="utf-8") as file:
         json.dump({"what": "means over generated instances; ratio: to the best of a search with "
                            f"{LONGER} times the steps", "published": PUBLISHED, "processor": processor(),
-                   "threads": os.cpu_count(), "machine": "shared with other programs: times are upper bounds",
+                   "threads": os.cpu_count(), "machine": options.machine,
                    "version": run(options.saltus, "--version").split()[-1],
                    "rows": rows}, file, indent=1)
         file.write("\n")
