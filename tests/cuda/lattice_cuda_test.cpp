@@ -56,7 +56,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 }
 
 // The numbers of words: 1; 3; 8, the last one not whole; 9; 313; 128; 512, 2048 in rows of whole
-// words; 813; 704.
+// words (two blocks to a chain); 813; 704; 352, in rows of whole words.
 const std::vector<Case> kCases = {
     {5, 5, true, 0.1, 0.2, 0.4},      {4, 8, false, 0.2, 0, 0.4},
     {2, 3, true, 0.2, 0.1, 0.5},      {1, 32, true, 0.2, 0, 0.4},
@@ -66,7 +66,7 @@ const std::vector<Case> kCases = {
     {100, 100, false, 0.1, 0.1, .15}, {5, 9, true, 0.5, 0.3, 3},
     {64, 64, true, 0.1, 0.05, 0.18},  {128, 128, true, 0.1, 0, 0.13},
     {256, 256, true, 0.1, 0.1, 0.1},  {200, 130, true, 0.1, 0, 0.12},
-    {150, 150, false, 0.1, 0.1, .12},
+    {150, 150, false, 0.1, 0.1, .12}, {44, 256, true, 0.1, 0.1, 0.13},
 };
 
 class CudaLatticeDraws : public CudaFixture, public testing::WithParamInterface<Case> {};
@@ -117,6 +117,36 @@ TEST_P(CudaLatticeDraws, AreThoseOfTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CudaLatticeDraws, testing::ValuesIn(kCases),
                          [](const auto& of) { return of.param.name(); });
+
+// So many chains of a small lattice that each has a thread; the last warp is not full.
+TEST_F(CudaLattice, MakesTheDrawsOfTheHostInManyChains) {
+  for (const Case& c : {kCases[0], kCases[1], Case{3, 4, true, 0.2, 0, 0.6}}) {
+    for (const std::string name : {"dmala", "dula"}) {
+      SCOPED_TRACE(c.text() + " " + name);
+      const IsingLattice here = c.target();
+      const auto there = cuda::on_device(here);
+      std::vector<Watch> watched;
+      for (const Target* target : std::initializer_list<const Target*>{&here, there.get()}) {
+        Ensemble ensemble(*target, 4500, 0, 1, 21);
+        ensemble.start_random();
+        ensemble.evaluate();
+        Watch& watch = watched.emplace_back(4500);
+        ensemble.advance(*make_sampler(name, *target, {{"step_size", std::to_string(c.step_size)}}),
+                         40, watch);
+      }
+      EXPECT_EQ(watched[1].states, watched[0].states);
+      for (std::size_t chain = 0; chain < 4500; ++chain) {
+        for (std::size_t step = 0; step < 40; ++step) {
+          const StepInfo &a = watched[0].info[chain][step], &b = watched[1].info[chain][step];
+          ASSERT_EQ(b.accepted, a.accepted);
+          ASSERT_EQ(b.changed, a.changed);
+          ASSERT_NEAR(b.acceptance, a.acceptance, 1e-4);
+          ASSERT_NEAR(watched[1].logp[chain][step], watched[0].logp[chain][step], 1e-9);
+        }
+      }
+    }
+  }
+}
 
 TEST_F(CudaLattice, EnergyIsThatOfTheHost) {
   std::vector<Case> cases = kCases;
