@@ -34,7 +34,8 @@ class ThreadTeam {
     std::barrier<> all;
     std::deque<std::barrier<>> of_warp;
     std::vector<std::int64_t> values;
-    std::array<std::vector<std::int64_t>, std::size_t{kBlocks}> shared;  // what threads of a block share
+    std::array<std::vector<std::int64_t>, std::size_t{kBlocks}>
+        shared;  // what threads of a block share
   };
   ThreadTeam(Memory& memory, int thread) : memory_(memory), thread_(thread) {}
   int block() const { return thread_ / memory_.size; }
@@ -440,6 +441,42 @@ void compare_with_matrix(const Lattice& l, double step_size) {
       ASSERT_NEAR(q * std::min(1.0, std::exp(sum[from] - sum[to])), matrix.view()[x][y], 1e-7);
     }
   }
+}
+
+// Only the host's ratio of the Metropolis test is rounded: docs/gpu.md says how much.
+TEST(LatticeSteps, HaveARatioThatTheHostRounds) {
+  struct Ratios final : StepObserver {
+    explicit Ratios(const IsingLattice& of, double p) : target(of), penalty(p) {}
+    const IsingLattice& target;
+    double penalty, before = NAN, error = 0;
+    int steps = 0;
+    bool wants_logp(std::uint64_t) const override { return false; }
+    void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
+      double sum = 0;
+      std::array<std::int32_t, 4> room{};
+      for (int i = 0; i < tile.x.cols; ++i) {
+        int near = 0;
+        for (const auto j : target.neighbours(i, room.data())) near += 2 * tile.x[0][j] - 1;
+        const double score = 2 * target.model().a * near + target.model().b;
+        sum += softplus(flip_logit(1, tile.x[0][i], score, penalty));
+      }
+      // Of steps that were accepted both ends are known, and below 1 the ratio.
+      if (!std::isnan(before) && info[0].accepted && info[0].acceptance < 1) {
+        error += std::abs(std::log(info[0].acceptance) - (before - sum));
+        ++steps;
+      }
+      before = sum;
+    }
+  };
+  const IsingLattice target(100, 100, true, 0.1, 0);
+  const auto sampler = langevin(target.domain(), true, 0.15);
+  Ensemble ensemble(target, 1, 0, 1, kSeed);
+  ensemble.start_random();
+  ensemble.evaluate();
+  Ratios ratios(target, sampler->penalty()[0]);
+  ensemble.advance(*sampler, 400, ratios);
+  EXPECT_GT(ratios.steps, 50);
+  EXPECT_LT(ratios.error / ratios.steps, 2e-5);
 }
 
 TEST(LatticeSteps, FollowTheTransitionMatrix) {
