@@ -129,7 +129,8 @@ void networks(std::uint64_t steps) {
 void lattice(int side, int chains, const std::string& sampler, const char* step_size, double b) {
   const IsingLattice model(side, side, true, 0.1, b);
   const auto target = cuda_module().on_device(model);
-  const auto kernel = make_sampler(sampler, *target, {{"step_size", step_size}});
+  const Settings settings = sampler == "gibbs" ? Settings{} : Settings{{"step_size", step_size}};
+  const auto kernel = make_sampler(sampler, *target, settings);
   Ensemble ensemble(*target, chains, 0, 1, 1);
   ensemble.start_random();
   ensemble.evaluate();
@@ -157,7 +158,10 @@ void lattices() {
     for (const int chains : {64, 1000}) lattice(100, chains, "dmala", "0.15", b);
     for (const int chains : {64, 132}) lattice(256, chains, "dmala", "0.1", b);
   }
-  lattice(5, 2, "dula", "0.4", 0);
+  lattice(5, 10000, "dula", "0.4", 0);
+  for (const int chains : {264, 10000}) lattice(8, chains, "gibbs", "", 0);
+  for (const int chains : {64, 1000}) lattice(100, chains, "gibbs", "", 0);
+  for (const int chains : {64, 132, 1056}) lattice(256, chains, "gibbs", "", 0);
   for (const int chains : {64, 1000}) lattice(100, chains, "dula", "0.1", 0);
   for (const int chains : {64, 132, 1056}) lattice(256, chains, "dula", "0.08", 0);
 }

@@ -38,7 +38,9 @@ class FakeChains final : public DeviceChains {
     work_.seed = seed;
   }
 
-  bool serves(const Sampler& sampler) const override { return sampler.name() == served_; }
+  bool serves(const Sampler& sampler, const Independent*) const override {
+    return sampler.name() == served_;
+  }
   void count_chains_from(std::uint32_t first) override { tile_.first_chain = first; }
 
   void put_states(Rows<const Symbol> states) override {

@@ -36,22 +36,6 @@ double squared_errors(int n, const float* logit, const float* y, float factor, f
 UnitSlopes tanh_unit_slopes(int n, float weight, const float* slope, float* t);
 FlipRule flip_rule(const TwoLevelLaw&, Symbol x, float score);
 
-// The number of 31-bit words that `below` is true for; it is so for all up to one and for none
-// beyond.
-template <class Below>
-inline uint32_t count_below(const Below& below) {
-  uint32_t first = 0, last = 0x80000000u;
-  while (first < last) {
-    const uint32_t middle = first + (last - first) / 2;
-    if (below(middle)) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
-}
-
 // This instruction set's table.
 extern const Ops table;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/count_below.hpp"
 #include "core/flip_law.hpp"
 #include "ops/few_levels.hpp"
 #include "ops/ops.hpp"

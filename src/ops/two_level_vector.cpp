@@ -1,4 +1,5 @@
 // Two-level discrete Langevin proposal in lanes. Compiled once per instruction set.
+#include "core/count_below.hpp"
 #include "ops/log_q.hpp"
 #include "ops/ops.hpp"
 #include "ops/passes.hpp"
@@ -141,6 +142,7 @@ double log_q_two_level(const TwoLevelLaw& law, int n, const Symbol* from, const 
 FlipRule flip_rule(const TwoLevelLaw& law, Symbol x, float score) {
   const Float l = flip_logit(law, Int{} + x, splat(score), splat(*law.penalty));
   const Float e = exp_minus(absolute(l));
+  // A type of this instruction set, so that its copy of count_below is not shared.
   const auto below = [&](uint32_t bits) { return unlikely_outcome(e, Word{} + bits)[0] != 0; };
   return {count_below(below), l[0] >= 0.0f};
 }

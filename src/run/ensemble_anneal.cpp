@@ -90,7 +90,7 @@ void Ensemble::anneal(const Sampler& sampler, const Schedule& schedule, const An
     }
     g.law.beta = schedule.betas.back();
     g.cache_owner.clear();
-    if (!schedule.observer && on_device(g) && g.device->serves(sampler)) {
+    if (!schedule.observer && on_device(g) && g.device->serves(sampler, g.law.base.get())) {
       if (!g.device_ready) evaluate_on_device(g);
       g.states_here = false;
       g.accumulates_rounding = false;

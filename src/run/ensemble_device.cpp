@@ -22,7 +22,7 @@ bool Ensemble::on_device(const Group& group) const {
 }
 
 bool Ensemble::device_serves(const Group& group, const Sampler& sampler) const {
-  return on_device(group) && group.device->serves(sampler);
+  return on_device(group) && group.device->serves(sampler, group.law.base.get());
 }
 
 // Values computed here, if any, are then taken to be out of date.

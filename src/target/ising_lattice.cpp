@@ -131,14 +131,18 @@ void IsingLattice::move(const LocalRow& row, int i, Symbol to) const {
   }
 }
 
-// P(s_i = +1 | neighbours) = sigmoid(2 (2a (2 up - degree) + b)); 0 and 1 are among its values.
+// 0 and 1 are among the probabilities.
+std::uint32_t IsingLattice::gibbs_threshold(double a, double b, int sum_of_neighbours) {
+  const double p = sigmoid(2 * (2 * a * sum_of_neighbours + b));
+  return static_cast<std::uint32_t>(std::llround(p * 0x1p31));
+}
+
 IsingLattice::Thresholds IsingLattice::gibbs_thresholds(double a, double b) {
   Thresholds thresholds{};
   for (int degree = 0; degree <= 4; ++degree) {
     for (int up = 0; up <= degree; ++up) {
-      const double p = sigmoid(2 * (2 * a * (2 * up - degree) + b));
       thresholds[static_cast<std::size_t>(degree)][static_cast<std::size_t>(up)] =
-          static_cast<std::uint32_t>(std::llround(p * 0x1p31));
+          gibbs_threshold(a, b, 2 * up - degree);
     }
   }
   return thresholds;

@@ -197,7 +197,7 @@ TEST_F(CudaSteps, FollowTheTransitionMatrix) {
   for (const auto& [name, settings] : kServed) {
     SCOPED_TRACE(text(name, settings));
     const auto sampler = make_sampler(name, *target, settings);
-    EXPECT_TRUE(target->on_device()->make_chains(1, 1)->serves(*sampler));
+    EXPECT_TRUE(target->on_device()->make_chains(1, 1)->serves(*sampler, nullptr));
     const StepCheck s = check_steps(*sampler, *target, table, 20000);
     EXPECT_GT(s.p_value, 1e-5) << "chi-square " << s.chi_square << " on " << s.degrees;
     EXPECT_FALSE(s.impossible);

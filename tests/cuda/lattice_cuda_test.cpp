@@ -5,6 +5,7 @@
 
 #include "cuda_fixture.hpp"
 #include "resume.hpp"
+#include "saltus/anneal/annealing.hpp"
 #include "saltus/cuda/models.hpp"
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/diagnose/exact.hpp"
@@ -18,18 +19,19 @@ namespace {
 using CudaLattice = CudaFixture;
 
 struct Watch final : StepObserver {
-  explicit Watch(int chains) : states(static_cast<std::size_t>(chains)) {}
-  std::vector<std::vector<Symbol>> states;
-  std::vector<StepInfo> info;
-  std::vector<double> logp;
+  explicit Watch(int chains)
+      : states(static_cast<std::size_t>(chains)), info(states.size()), logp(states.size()) {}
+  std::vector<std::vector<Symbol>> states;  // by chain, as the others
+  std::vector<std::vector<StepInfo>> info;
+  std::vector<std::vector<double>> logp;
   bool wants_logp(std::uint64_t) const override { return true; }
   void after_step(const Tile& tile, std::span<const StepInfo> of, std::uint64_t) override {
     for (int r = 0; r < tile.rows(); ++r) {
-      auto& chain = states[tile.first_slot + static_cast<std::uint32_t>(r)];
-      chain.insert(chain.end(), tile.x[r], tile.x[r] + tile.x.cols);
-      logp.push_back(tile.logp[r]);
+      const std::size_t chain = tile.first_slot + static_cast<std::uint32_t>(r);
+      states[chain].insert(states[chain].end(), tile.x[r], tile.x[r] + tile.x.cols);
+      logp[chain].push_back(tile.logp[r]);
+      info[chain].push_back(of[static_cast<std::size_t>(r)]);
     }
-    info.insert(info.end(), of.begin(), of.end());
   }
 };
 
@@ -54,7 +56,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 }
 
 // The numbers of words: 1; 3; 8, the last one not whole; 9; 313; 128; 512, 2048 in rows of whole
-// words; 813; 704.
+// words (two blocks to a chain); 813; 704; 352, in rows of whole words.
 const std::vector<Case> kCases = {
     {5, 5, true, 0.1, 0.2, 0.4},      {4, 8, false, 0.2, 0, 0.4},
     {2, 3, true, 0.2, 0.1, 0.5},      {1, 32, true, 0.2, 0, 0.4},
@@ -64,7 +66,7 @@ const std::vector<Case> kCases = {
     {100, 100, false, 0.1, 0.1, .15}, {5, 9, true, 0.5, 0.3, 3},
     {64, 64, true, 0.1, 0.05, 0.18},  {128, 128, true, 0.1, 0, 0.13},
     {256, 256, true, 0.1, 0.1, 0.1},  {200, 130, true, 0.1, 0, 0.12},
-    {150, 150, false, 0.1, 0.1, .12},
+    {150, 150, false, 0.1, 0.1, .12}, {44, 256, true, 0.1, 0.1, 0.13},
 };
 
 class CudaLatticeDraws : public CudaFixture, public testing::WithParamInterface<Case> {};
@@ -77,7 +79,8 @@ TEST_P(CudaLatticeDraws, AreThoseOfTheHost) {
   const IsingLattice here = c.target();
   const auto there = cuda::on_device(here);
   const auto base = std::make_shared<const Independent>(Independent::uniform(here.domain()));
-  for (const std::string name : {"dmala", "dula"}) {
+  for (const std::string name : {"dmala", "dula", "gibbs"}) {
+    if (name == "gibbs" && here.groups() == 0) continue;  // an odd ring has no two colours
     for (const double beta : {1.0, 0.6}) {
       SCOPED_TRACE(name + " at beta " + std::to_string(beta));
       std::vector<Watch> watched;
@@ -86,31 +89,64 @@ TEST_P(CudaLatticeDraws, AreThoseOfTheHost) {
         ensemble.start_random();
         ensemble.evaluate();
         Watch& watch = watched.emplace_back(kChains);
-        const auto sampler =
-            make_sampler(name, *target, {{"step_size", std::to_string(c.step_size)}});
+        const auto sampler = make_sampler(
+            name, *target,
+            name == "gibbs" ? Settings{} : Settings{{"step_size", std::to_string(c.step_size)}});
         ensemble.advance(*sampler, static_cast<std::uint64_t>(steps), watch);
       }
       const Watch &expected = watched[0], &found = watched[1];
-      ASSERT_EQ(found.info.size(), expected.info.size());
       double accepted = 0;
-      for (std::size_t n = 0; n < found.info.size(); ++n) {
-        SCOPED_TRACE("step " + std::to_string(n / kChains));
-        ASSERT_EQ(found.info[n].accepted, expected.info[n].accepted);
-        ASSERT_EQ(found.info[n].proposed, expected.info[n].proposed);
-        ASSERT_EQ(found.info[n].changed, expected.info[n].changed);
-        ASSERT_NEAR(found.info[n].acceptance, expected.info[n].acceptance, 1e-4);
-        ASSERT_NEAR(found.logp[n], expected.logp[n], 1e-9 * here.domain().dim());
-        accepted += found.info[n].accepted;
+      for (std::size_t n = 0; n < kChains * static_cast<std::size_t>(steps); ++n) {
+        const std::size_t chain = n % kChains, step = n / kChains;
+        SCOPED_TRACE("step " + std::to_string(step));
+        const StepInfo &there_done = found.info[chain][step], &done = expected.info[chain][step];
+        ASSERT_EQ(there_done.accepted, done.accepted);
+        ASSERT_EQ(there_done.proposed, done.proposed);
+        ASSERT_EQ(there_done.changed, done.changed);
+        ASSERT_NEAR(there_done.acceptance, done.acceptance, 1e-4);
+        ASSERT_NEAR(found.logp[chain][step], expected.logp[chain][step],
+                    1e-9 * here.domain().dim());
+        accepted += done.accepted;
       }
       EXPECT_EQ(found.states, expected.states);
       std::cout << c.text() << ", " << name << " at beta " << beta << ": accepted "
-                << accepted / static_cast<double>(found.info.size()) << "\n";
+                << accepted / (steps * kChains) << "\n";
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CudaLatticeDraws, testing::ValuesIn(kCases),
                          [](const auto& of) { return of.param.name(); });
+
+// So many chains of a small lattice that each has a thread; the last warp is not full.
+TEST_F(CudaLattice, MakesTheDrawsOfTheHostInManyChains) {
+  for (const Case& c : {kCases[0], kCases[1], Case{3, 4, true, 0.2, 0, 0.6}}) {
+    for (const std::string name : {"dmala", "dula"}) {
+      SCOPED_TRACE(c.text() + " " + name);
+      const IsingLattice here = c.target();
+      const auto there = cuda::on_device(here);
+      std::vector<Watch> watched;
+      for (const Target* target : std::initializer_list<const Target*>{&here, there.get()}) {
+        Ensemble ensemble(*target, 4500, 0, 1, 21);
+        ensemble.start_random();
+        ensemble.evaluate();
+        Watch& watch = watched.emplace_back(4500);
+        ensemble.advance(*make_sampler(name, *target, {{"step_size", std::to_string(c.step_size)}}),
+                         40, watch);
+      }
+      EXPECT_EQ(watched[1].states, watched[0].states);
+      for (std::size_t chain = 0; chain < 4500; ++chain) {
+        for (std::size_t step = 0; step < 40; ++step) {
+          const StepInfo &a = watched[0].info[chain][step], &b = watched[1].info[chain][step];
+          ASSERT_EQ(b.accepted, a.accepted);
+          ASSERT_EQ(b.changed, a.changed);
+          ASSERT_NEAR(b.acceptance, a.acceptance, 1e-4);
+          ASSERT_NEAR(watched[1].logp[chain][step], watched[0].logp[chain][step], 1e-9);
+        }
+      }
+    }
+  }
+}
 
 TEST_F(CudaLattice, EnergyIsThatOfTheHost) {
   std::vector<Case> cases = kCases;
@@ -142,6 +178,8 @@ const std::vector<std::pair<std::string, Settings>> kSamplers = {
     {"dmala", {{"step_size", "inf"}}},
     {"dula", {{"step_size", "0.3"}}},
     {"gwg", {}},
+    {"gibbs", {}},
+    {"gibbs", {{"scan", "random"}, {"updates", "1"}}},
 };
 
 TEST_F(CudaLattice, FollowsTheTransitionMatrix) {
@@ -152,7 +190,7 @@ TEST_F(CudaLattice, FollowsTheTransitionMatrix) {
     for (const auto& [name, settings] : kSamplers) {
       SCOPED_TRACE(c.text() + " " + name);
       const auto sampler = make_sampler(name, *target, settings);
-      EXPECT_TRUE(target->on_device()->make_chains(1, 1)->serves(*sampler));
+      EXPECT_TRUE(target->on_device()->make_chains(1, 1)->serves(*sampler, nullptr));
       const StepCheck s = check_steps(*sampler, *target, table, 20000);
       EXPECT_GT(s.p_value, 1e-5) << "chi-square " << s.chi_square << " on " << s.degrees;
       EXPECT_FALSE(s.impossible);
@@ -223,7 +261,9 @@ TEST_F(CudaLattice, ResumesWithTheSameDraws) {
     const auto there = cuda::on_device(here);
     for (const auto& [name, settings] : {std::pair<std::string, Settings>{"dmala", {}},
                                          {"dmala", {{"step_size", "0.13"}}},
-                                         {"dula", {{"step_size", "0.2"}}}}) {
+                                         {"dula", {{"step_size", "0.2"}}},
+                                         {"gibbs", {{"scan", "colours"}}}}) {
+      if (name == "gibbs" && here.groups() == 0) continue;
       SCOPED_TRACE(c.text() + " " + name + (settings.empty() ? " tuned" : ""));
       const KeepDraws whole = draws_of_one_run(*there, name, settings, small_plan());
       const KeepDraws parts = draws_of_interrupted_runs(*there, name, settings, small_plan());
@@ -233,6 +273,39 @@ TEST_F(CudaLattice, ResumesWithTheSameDraws) {
       const KeepDraws expected = draws_of_one_run(here, name, settings, small_plan());
       EXPECT_EQ(whole.states, expected.states);
       EXPECT_EQ(whole.logp, expected.logp);
+    }
+  }
+}
+
+// The same weights as on the host: the moves of beta are made here, the steps on the GPU.
+TEST_F(CudaLattice, AnnealsAsTheHost) {
+  for (const Case& c : {Case{4, 6, true, 0.2, 0.1, 0}, Case{20, 20, true, 0.1, 0, 0},
+                        Case{15, 15, false, 0.1, 0.1, 0}}) {
+    const IsingLattice here = c.target();
+    const auto there = cuda::on_device(here);
+    const Independent base = Independent::uniform(here.domain());
+    AnnealingPlan plan;
+    plan.betas = linear_betas(50);
+    plan.steps_per_beta = 2;
+    plan.chains = 30;
+    for (const auto& [name, settings] :
+         {std::pair<std::string, Settings>{"dmala", {{"step_size", "0.3"}}}, {"gibbs", {}}}) {
+      SCOPED_TRACE(c.text() + " " + name);
+      std::vector<double> weights[2];
+      double acceptance[2];
+      for (const int device : {0, 1}) {
+        const Tempered path(device ? *there : static_cast<const Target&>(here), base);
+        const auto sampler = make_sampler(name, path, settings);
+        Annealing annealing(path, *sampler, plan, Annealing::Direction::forward);
+        annealing.start();
+        ASSERT_TRUE(annealing.go());
+        weights[device].assign(annealing.log_weights().begin(), annealing.log_weights().end());
+        acceptance[device] = annealing.acceptance();
+      }
+      for (std::size_t k = 0; k < weights[0].size(); ++k) {
+        EXPECT_NEAR(weights[1][k], weights[0][k], 1e-8) << "chain " << k;
+      }
+      EXPECT_NEAR(acceptance[1], acceptance[0], 1e-5);
     }
   }
 }

@@ -37,6 +37,7 @@ TEST(CudaModels, NamesThoseThatHaveAVersion) {
   EXPECT_NE(words.find("poisson has no version"), std::string::npos) << words;
   EXPECT_NE(words.find("rbm"), std::string::npos) << words;
   EXPECT_NE(words.find("bnn"), std::string::npos) << words;
+  EXPECT_NE(words.find("ising-lattice"), std::string::npos) << words;
 }
 
 TEST(CudaModels, SaysThatThereIsNoGpu) {

@@ -4,6 +4,11 @@
 
 #ifdef __CUDACC__
 #define SALTUS_BOTH __host__ __device__
+// How the loop that follows is compiled for a GPU.
+#define SALTUS_UNROLL _Pragma("unroll")
+#define SALTUS_DO_NOT_UNROLL _Pragma("unroll 1")
 #else
 #define SALTUS_BOTH
+#define SALTUS_UNROLL
+#define SALTUS_DO_NOT_UNROLL
 #endif

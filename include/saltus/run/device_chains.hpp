@@ -16,9 +16,9 @@ class DeviceChains {
  public:
   virtual ~DeviceChains() = default;
 
-  // True when the device has a kernel for this sampler. Others run on the host, through
-  // Target::evaluate.
-  virtual bool serves(const Sampler& sampler) const = 0;
+  // True when the device has a kernel for this sampler, where the chains have this base (null:
+  // none). Others run on the host, through Target::evaluate.
+  virtual bool serves(const Sampler& sampler, const Independent* base) const = 0;
 
   // The random numbers of row r are those of chain first_chain + r.
   virtual void count_chains_from(std::uint32_t first_chain) = 0;

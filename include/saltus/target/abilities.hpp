@@ -130,6 +130,9 @@ class OnDevice {
  public:
   virtual ~OnDevice() = default;
   virtual std::unique_ptr<DeviceChains> make_chains(int chains, std::uint64_t seed) const = 0;
+  // True when Gibbs samplers that draw every coordinate in a step, group by group (GibbsSweeps),
+  // run there; others draw one coordinate a step.
+  virtual bool sweeps_there() const { return false; }
 };
 
 }  // namespace saltus

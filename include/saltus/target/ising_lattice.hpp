@@ -45,6 +45,10 @@ class IsingLattice final : public Target, public LocalMoves, public GibbsSweeps,
                     std::uint32_t* changed) const override;
   std::vector<std::int32_t> group(int colour) const override;
 
+  // A heat bath sets a spin to +1 when its random word of 31 bits is below this: P(+1) in units of
+  // 2^-31, given the sum of the neighbours' spins.
+  static std::uint32_t gibbs_threshold(double a, double b, int sum_of_neighbours);
+
  private:
   int neighbour_sum(const Symbol* x, int i) const;
 

@@ -62,7 +62,9 @@ class CudaChains final : public DeviceChains {
              std::uint64_t seed);
   ~CudaChains() override;
 
-  bool serves(const Sampler& sampler) const override { return serve(sampler).kernel; }
+  bool serves(const Sampler& sampler, const Independent*) const override {
+    return serve(sampler).kernel;
+  }
   void count_chains_from(std::uint32_t first_chain) override { first_chain_ = first_chain; }
   void put_states(Rows<const Symbol> states) override;
   void get_states(Rows<Symbol> states) const override;

@@ -1,43 +1,40 @@
 #include "cuda/lattice/chains.hpp"
 
+#include <algorithm>
+
 #include "cuda/chains/served.hpp"
 #include "cuda/lattice/energy.hpp"
 #include "cuda/lattice/unpack.hpp"
 #include "saltus/core/scratch.hpp"
 #include "saltus/cuda/cuda_target.hpp"
 #include "saltus/sampler/dlp.hpp"
+#include "saltus/sampler/gibbs.hpp"
 
 namespace saltus::cuda {
 namespace {
-
-// The sampler's kernel here: a discrete Langevin proposal with one penalty.
-const Dlp* as_langevin(const Sampler& sampler) {
-  const auto* dlp = dynamic_cast<const Dlp*>(&sampler);
-  const bool plain = dlp && dlp->options().balancing_exponent == 0.5 && !dlp->options().cycle;
-  return plain && dlp->penalty().size() == 1 ? dlp : nullptr;
-}
-
-// Of a base that knows no differences between states the law of a site has as few classes.
-bool is_even(const DeviceChains::Law& law) {
-  return law.beta == 1 || law.base->is_uniform();
-}
 
 class LatticeOnCuda final : public CudaTarget {
  public:
   explicit LatticeOnCuda(const IsingLattice& lattice)
       : CudaTarget(lattice.name(), lattice.domain(), lattice.shape(),
                    std::make_shared<LatticeEnergy>(lattice.model())),
-        model_(lattice.model()) {}
+        lattice_(lattice.model()),
+        shape_(lattice_.shape()[0], lattice_.shape()[1], lattice_.model().periodic) {}
+
+  // Where a Gibbs sampler draws here.
+  const LocalMoves* local_moves() const override { return &lattice_; }
+  const GibbsSweeps* gibbs_sweeps() const override { return &lattice_; }
+  bool sweeps_there() const override { return lattice_fits(shape_) && lattice_.groups() > 0; }
 
   std::unique_ptr<DeviceChains> make_chains(int chains, std::uint64_t seed) const override {
     const auto general = [this, chains, seed] { return CudaTarget::make_chains(chains, seed); };
-    const LatticeShape shape(model_.shape[0], model_.shape[1], model_.periodic);
-    if (!lattice_fits(shape)) return general();
-    return std::make_unique<LatticeChains>(model_, chains, seed, general);
+    if (!lattice_fits(shape_)) return general();
+    return std::make_unique<LatticeChains>(lattice_.model(), chains, seed, general);
   }
 
  private:
-  LatticeModel model_;
+  IsingLattice lattice_;
+  LatticeShape shape_;
 };
 
 }  // namespace
@@ -65,8 +62,28 @@ LatticeChains::~LatticeChains() {
   cudaStreamDestroy(copies_);
 }
 
-bool LatticeChains::serves(const Sampler& sampler) const {
-  return as_langevin(sampler) || serve(sampler).kernel;
+std::optional<LatticeChains::Native> LatticeChains::native(const Sampler& sampler,
+                                                           const Independent* base) const {
+  if (base && !base->is_uniform()) return std::nullopt;
+  if (const auto* dlp = dynamic_cast<const Dlp*>(&sampler)) {
+    const DlpOptions& o = dlp->options();
+    if (o.balancing_exponent != 0.5 || o.cycle || dlp->penalty().size() != 1) return std::nullopt;
+    return Native{o.adjust ? LatticeSampler::dmala : LatticeSampler::dula, dlp->penalty()[0]};
+  }
+  const auto* gibbs = dynamic_cast<const Gibbs*>(&sampler);
+  const bool sweeps = gibbs && gibbs->options().scan == GibbsOptions::Scan::colours;
+  return sweeps && target_.groups() > 0 ? std::optional(Native{LatticeSampler::gibbs})
+                                        : std::nullopt;
+}
+
+bool LatticeChains::serves(const Sampler& sampler, const Independent* base) const {
+  return native(sampler, base) || serve(sampler).kernel;
+}
+
+double LatticeChains::log_of(const Independent* base) const {
+  if (!base) return 0;
+  const RowBuffer<Symbol> zeros(1, shape_.sites);
+  return base->log_probability(zeros.view()[0]);
 }
 
 void LatticeChains::count_chains_from(std::uint32_t first_chain) {
@@ -124,23 +141,17 @@ void LatticeChains::settle_here() {
   put_states(states.view());
 }
 
-const LatticeLaw& LatticeChains::law_at(float penalty, double beta) {
-  const LatticeParameters wanted{target_.model().a, target_.model().b, penalty, beta};
+const LatticeLaw& LatticeChains::law_at(const Native& native, double beta) {
+  const LatticeModel& model = target_.model();
+  const LatticeParameters wanted{native.sampler, model.a, model.b, native.penalty, beta};
   if (law_of_ != wanted) law_ = lattice_law(shape_, wanted), law_of_ = wanted;
   return law_;
 }
 
-void LatticeChains::advance(const Sampler& sampler, const Law& law, std::uint64_t step,
-                            std::uint64_t steps, StepObserver& observer) {
-  const Dlp* dlp = as_langevin(sampler);
-  if (!dlp || !is_even(law)) return general(step).advance(sampler, law, step, steps, observer);
-  settle_here();
-  const LatticeModel& model = target_.model();
-  const bool adjust = dlp->options().adjust;
-  const RowBuffer<Symbol> zeros(1, shape_.sites);  // any state
-  const LatticeRecords::Law recorded{
-      &model, {law.beta}, law.beta == 1 ? 0 : law.base->log_probability(zeros.view()[0]), adjust};
-  LatticeSteps block{shape_,         law_at(dlp->penalty()[0], law.beta),
+void LatticeChains::run(const Native& native, double beta, const LatticeRecords::Law& recorded,
+                        std::uint64_t step, std::uint64_t steps, StepObserver& observer) {
+  const cudaStream_t stream = stream_->get();
+  LatticeSteps block{shape_,         law_at(native, beta),
                      seed_,          step,
                      first_chain_,   chains_,
                      states_.data(), 0,
@@ -149,14 +160,17 @@ void LatticeChains::advance(const Sampler& sampler, const Law& law, std::uint64_
   LatticeRecords* before = nullptr;  // to be told of
   Tile tile;
   tile.first_chain = first_chain_;
-  tile.step = step;
   for (std::uint64_t done = 0; done < steps;) {
     LatticeRecords& records = records_[before == records_.data()];
-    const std::uint64_t planned = records.plan(stream_->get(), observer, done, steps - done);
+    const std::uint64_t planned = records.plan(stream, observer, done, steps - done);
     block.step = step + done;
     records.enter(block);
-    launch_lattice(stream_->get(), block, model.b != 0, adjust);
-    records.fetch(stream_->get(), copies_);
+    if (native.sampler == LatticeSampler::gibbs) {
+      launch_gibbs(stream, block);
+    } else {
+      launch_langevin(stream, block, law_of_->field(), native.sampler == LatticeSampler::dmala);
+    }
+    records.fetch(stream, copies_);
     if (before) before->tell(tile, recorded, observer);
     before = &records;
     tile.step = step + done;
@@ -164,13 +178,70 @@ void LatticeChains::advance(const Sampler& sampler, const Law& law, std::uint64_
   }
   if (before) before->tell(tile, recorded, observer);
   const std::uint64_t all = steps * static_cast<std::uint64_t>(chains_);
-  evaluations_.gradient += all;
-  if (adjust) evaluations_.logp += all;
+  if (native.sampler == LatticeSampler::gibbs) {
+    evaluations_.local += all * static_cast<std::uint64_t>(shape_.sites);
+  } else {
+    evaluations_.gradient += all;
+    if (native.sampler == LatticeSampler::dmala) evaluations_.logp += all;
+  }
 }
+
+void LatticeChains::advance(const Sampler& sampler, const Law& law, std::uint64_t step,
+                            std::uint64_t steps, StepObserver& observer) {
+  const Independent* base = law.beta == 1 ? nullptr : law.base;
+  const std::optional<Native> here = native(sampler, base);
+  if (!here) return general(step).advance(sampler, law, step, steps, observer);
+  settle_here();
+  run(*here, law.beta, {&target_.model(), {law.beta}, log_of(base), here->sampler}, step, steps,
+      observer);
+}
+
+namespace {
+
+// Of some steps: the sum of the acceptance probabilities, and the model's log p at the end.
+class Passage final : public StepObserver {
+ public:
+  Passage(std::uint64_t steps, std::span<double> acceptance, std::span<double> logp)
+      : steps_(steps), acceptance_(acceptance), logp_(logp) {}
+  bool wants_logp(std::uint64_t step) const override { return step + 1 == steps_; }
+  bool wants_states(std::uint64_t) const override { return false; }
+  bool takes_sums() const override { return true; }
+  void after_steps(std::uint32_t, std::span<const StepSums> sums) override {
+    for (std::size_t r = 0; r < sums.size(); ++r) acceptance_[r] += sums[r].acceptance;
+  }
+  void after_step(const Tile& tile, std::span<const StepInfo> info, std::uint64_t) override {
+    for (std::size_t r = 0; r < info.size(); ++r) acceptance_[r] += info[r].acceptance;
+    std::copy_n(tile.logp, logp_.size(), logp_.begin());
+  }
+
+ private:
+  std::uint64_t steps_;
+  std::span<double> acceptance_, logp_;
+};
+
+}  // namespace
 
 void LatticeChains::anneal(const Sampler& sampler, std::uint64_t step, const Path& path,
                            const Annealed& out) {
-  general(step).anneal(sampler, step, path, out);
+  const std::optional<Native> here = native(sampler, path.base);
+  if (!here || here->sampler == LatticeSampler::dula) {
+    return general(step).anneal(sampler, step, path, out);
+  }
+  settle_here();
+  std::vector<double> logp(static_cast<std::size_t>(chains_));
+  evaluate(step, logp);
+  const double log_base = log_of(path.base);
+  const auto steps = static_cast<std::uint64_t>(path.steps_per_beta);
+  for (std::size_t k = 0; k + 1 < path.betas.size(); ++k) {
+    const Tempering at{path.betas[k]};
+    for (std::size_t r = 0; r < logp.size(); ++r) {
+      out.log_weights[r] += at.log_weight(path.betas[k + 1], logp[r], log_base);
+    }
+    if (k + 2 == path.betas.size() && path.stop_short) break;
+    Passage passage(steps, out.acceptance, logp);
+    run(*here, path.betas[k + 1], {&target_.model(), {}, 0, here->sampler}, step, steps, passage);
+    step += steps;
+  }
 }
 
 Evaluations LatticeChains::evaluations() const {

@@ -34,12 +34,12 @@ class LatticeRecords {
   // After the steps are enqueued on `work`: copies on `copies`, which waits for them.
   void fetch(cudaStream_t work, cudaStream_t copies);
 
-  // What the log p of a state follows from, and whether the steps had a test.
+  // What the log p of a state follows from, and who made the steps.
   struct Law {
     const LatticeModel* model;
     Tempering tempering;
     double log_base;  // of all states
-    bool adjust;
+    LatticeSampler sampler;
   };
   // Waits for the copies. `tile` says the first chain and the number of the first step.
   void tell(Tile tile, const Law& law, StepObserver& observer);
@@ -80,7 +80,7 @@ class LatticeChains final : public DeviceChains {
   LatticeChains(const LatticeModel& model, int chains, std::uint64_t seed, MakeGeneral general);
   ~LatticeChains() override;
 
-  bool serves(const Sampler& sampler) const override;
+  bool serves(const Sampler& sampler, const Independent* base) const override;
   void count_chains_from(std::uint32_t first_chain) override;
   void put_states(Rows<const Symbol> states) override;
   void get_states(Rows<Symbol> states) const override;
@@ -93,9 +93,21 @@ class LatticeChains final : public DeviceChains {
   void reset_evaluations() override;
 
  private:
+  // A sampler with a kernel here, for a base that knows no differences between states: the law of
+  // a site has then as few classes as the model's.
+  struct Native {
+    LatticeSampler sampler;
+    float penalty = 0;
+  };
+  std::optional<Native> native(const Sampler& sampler, const Independent* base) const;
+  double log_of(const Independent* base) const;  // of any state; 0 without a base
+
   DeviceChains& general(std::uint64_t step);  // where the states are then
   void settle_here();                         // states come back from there
-  const LatticeLaw& law_at(float penalty, double beta);
+  const LatticeLaw& law_at(const Native& native, double beta);
+  // Records log p at `recorded`.
+  void run(const Native& native, double beta, const LatticeRecords::Law& recorded,
+           std::uint64_t step, std::uint64_t steps, StepObserver& observer);
 
   IsingLattice target_;
   LatticeShape shape_;

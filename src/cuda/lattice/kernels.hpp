@@ -1,4 +1,5 @@
-// Launches of the kernels of steps.hpp: all steps of a block, for all chains, in one of them.
+// Launches of the kernels of langevin.hpp and gibbs.hpp: all steps of a block, for all chains, in
+// one of them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,10 +8,11 @@
 
 namespace saltus::cuda {
 
-// Whether there is a kernel for a lattice of this shape: at most 65,536 sites.
+// Whether there are kernels for a lattice of this shape: at most 65,536 sites.
 bool lattice_fits(const LatticeShape& shape);
 
-// `adjust`: DMALA, otherwise DULA. `field` is the one that the law's tables were made for.
-void launch_lattice(cudaStream_t stream, const LatticeSteps& steps, bool field, bool adjust);
+// `field`: LatticeParameters::field of the law.
+void launch_langevin(cudaStream_t stream, const LatticeSteps& steps, bool field, bool adjust);
+void launch_gibbs(cudaStream_t stream, const LatticeSteps& steps);
 
 }  // namespace saltus::cuda

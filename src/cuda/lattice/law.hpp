@@ -1,8 +1,8 @@
-// The law of DULA and DMALA on an Ising lattice as tables of integers, made on the host in double
+// The law of a sampler on an Ising lattice as tables of integers, made on the host in double
 // precision; what decides a step on a GPU is read from them alone.
 //
-// log p is quadratic in the spins without a diagonal, so that the ratio of the Metropolis test
-// needs no energy:
+// DMALA: log p is quadratic in the spins without a diagonal, so that the ratio of the Metropolis
+// test needs no energy:
 //   log r = F(x) - F(y),   F = sum over sites of softplus(l_i),
 // l_i being the log-odds that site i flips. The law of a site has few classes: F is a sum of
 // integers, exact in any order.
@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/count_below.hpp"
 #include "core/flip_law.hpp"
 #include "cuda/lattice/planes.hpp"
 #include "ops/ops.hpp"
+#include "saltus/target/ising_lattice.hpp"
 
 namespace saltus::cuda {
 
@@ -31,11 +33,17 @@ struct LatticeLaw {
   double scale;                         // of F, and of log u beside it
 };
 
-// What decides: log p = beta (a s'Ws + b sum s), and the penalty of a flip.
+enum class LatticeSampler { dmala, dula, gibbs };
+
+// What decides: log p = beta (a s'Ws + b sum s) and, of DMALA and DULA, the penalty of a flip.
 struct LatticeParameters {
+  LatticeSampler sampler = LatticeSampler::dmala;
   double a = 0, b = 0;
   float penalty = 0;
   double beta = 1;
+  // The kinds of lattices without a field do not know a spin from its opposite, as Gibbs must: its
+  // words decide about levels, not about flips.
+  bool field() const { return b != 0 || sampler == LatticeSampler::gibbs; }
   bool operator==(const LatticeParameters&) const = default;
 };
 
@@ -61,6 +69,24 @@ inline ops::FlipRule rule(const LatticeParameters& p, const Class& c) {
   return ops::active().flip_rule(law, c.up, static_cast<float>(score));
 }
 
+// As Gibbs decides on the host: at beta = 1 the word decides whether the spin is up, at others
+// whether it flips.
+inline ops::FlipRule gibbs_rule(const LatticeParameters& p, const Class& c) {
+  if (p.beta == 1) return {IsingLattice::gibbs_threshold(p.a, p.b, c.sum), c.up};
+  const double change = (c.up ? -2 : 2) * (2 * p.a * c.sum + p.b);
+  const double flips = 1 / (1 + std::exp(-(p.beta * change)));
+  return {count_below([&](std::uint32_t word) { return (word + 0.5) * 0x1p-31 < flips; }), false};
+}
+
+inline void set_rule(LatticeLaw& law, int code, ops::FlipRule rule) {
+  law.minus_threshold[code] = 0u - 2 * rule.unlikely;
+  if (law.minus_threshold[code] == 0) {  // no word, or all of them
+    law.never |= 1u << code;
+    rule.likely_flips ^= rule.unlikely != 0;
+  }
+  law.inverted = (law.inverted & ~(1u << code)) | std::uint32_t{rule.likely_flips} << code;
+}
+
 // Units of F: 2^-40, larger ones where sums could overflow.
 inline double scale(const LatticeParameters& p, int sites) {
   const double most = softplus(p.beta * (8 * std::abs(p.a) + std::abs(p.b)) + 1);
@@ -73,6 +99,7 @@ template <class Kind>
 LatticeLaw make(const LatticeShape& shape, const LatticeParameters& p) {
   LatticeLaw law{};
   law.scale = scale(p, shape.sites);
+  if (p.sampler == LatticeSampler::gibbs) law.inverted = Kind::kUpCodes;
   std::int64_t of[2][Kind::kTop + 1];  // softplus by spin and height
   const auto sum = [](int height) { return Kind::sum_of_neighbours(height); };
   for (const int up : {0, 1}) {
@@ -82,10 +109,7 @@ LatticeLaw make(const LatticeShape& shape, const LatticeParameters& p) {
       of[up][h] = std::llround(softplus(logit(p, c)) * law.scale);
       law.softplus[code] = of[up][h];
       if (!Kind::kField && !up) continue;  // the same code again
-      const ops::FlipRule rule = law_detail::rule(p, c);
-      law.minus_threshold[code] = 0u - 2 * rule.unlikely;
-      if (rule.likely_flips) law.inverted |= 1u << code;
-      if (rule.unlikely == 0) law.never |= 1u << code;
+      set_rule(law, code, p.sampler == LatticeSampler::gibbs ? gibbs_rule(p, c) : rule(p, c));
     }
   }
   constexpr int kTop = Kind::kTop;
@@ -123,7 +147,7 @@ auto with_kind(const LatticeShape& shape, bool field, const F& f) {
 }
 
 inline LatticeLaw lattice_law(const LatticeShape& shape, const LatticeParameters& p) {
-  return with_kind(shape, p.b != 0,
+  return with_kind(shape, p.field(),
                    [&](auto kind) { return law_detail::make<decltype(kind)>(shape, p); });
 }
 

@@ -7,15 +7,6 @@
 
 #include "saltus/core/both.hpp"
 
-// How nvcc is to compile the loop that follows.
-#ifdef __CUDACC__
-#define SALTUS_UNROLL _Pragma("unroll")
-#define SALTUS_DO_NOT_UNROLL _Pragma("unroll 1")
-#else
-#define SALTUS_UNROLL
-#define SALTUS_DO_NOT_UNROLL
-#endif
-
 namespace saltus::cuda {
 
 // The low word of (high:low) >> shift, for shift 0 to 31.
@@ -83,6 +74,8 @@ struct LatticeKind {
   static constexpr int kHeightPlanes = kFour ? 3 : 4;
   static constexpr int kPlanes = kHeightPlanes + kField;  // the last one is the spin
   static constexpr int kCodes = 1 << kPlanes;             // numbers that planes can hold
+  // The set of codes of a spin that is up.
+  static constexpr std::uint32_t kUpCodes = ((1u << kCodes / 2) - 1) << kCodes / 2;
   // Sites are counted by classes of which one is left out: the rest.
   static constexpr int kCounters = kField ? 2 * kTop + 1 : kTop;
 

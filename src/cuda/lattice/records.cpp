@@ -116,16 +116,19 @@ void LatticeRecords::unpack(std::int32_t place) {
   }
 }
 
+// A sweep of Gibbs draws all sites, and what it draws is accepted; DULA has no test.
 void LatticeRecords::tell_sums(std::span<const LatticeRecord> records, const Law& law,
                                std::int32_t steps, StepObserver& observer) {
+  const auto count = static_cast<std::uint64_t>(steps);
+  const bool gibbs = law.sampler == LatticeSampler::gibbs;
   for (std::size_t r = 0; r < records.size(); ++r) {
     const LatticeRecord& of = records[r];
-    const auto count = static_cast<std::uint64_t>(steps);
-    sums_[r] = {law.adjust ? static_cast<double>(of.acceptance) / kAcceptanceUnit
-                           : static_cast<double>(steps),
+    sums_[r] = {law.sampler == LatticeSampler::dmala
+                    ? static_cast<double>(of.acceptance) / kAcceptanceUnit
+                    : static_cast<double>(steps),
                 count,
-                of.accepted,
-                of.proposed,
+                gibbs ? count : of.accepted,
+                gibbs ? count * static_cast<std::uint64_t>(shape_.sites) : of.proposed,
                 of.changed,
                 of.empty,
                 of.moved,
@@ -153,8 +156,12 @@ void LatticeRecords::tell(Tile tile, const Law& law, StepObserver& observer) {
     }
     for (std::size_t r = 0; r < chains; ++r) {
       const LatticeRecord& of = records[r];
-      info_[r] = {law.adjust ? static_cast<double>(of.acceptance) / kAcceptanceUnit : 1.0,
-                  of.proposed, of.changed, of.accepted != 0, false};
+      const bool gibbs = law.sampler == LatticeSampler::gibbs;
+      info_[r] = {law.sampler == LatticeSampler::dmala
+                      ? static_cast<double>(of.acceptance) / kAcceptanceUnit
+                      : 1.0,
+                  gibbs ? static_cast<std::uint32_t>(shape_.sites) : of.proposed, of.changed,
+                  gibbs || of.accepted != 0, false};
       const double model = law.model->a * of.pairs + law.model->b * of.spins + law.model->constant;
       logp_[r] = law.tempering.beta == 1 ? model : law.tempering.logp(model, law.log_base);
     }

@@ -27,8 +27,9 @@ void check_colours(const GibbsOptions& options) {
 std::unique_ptr<Sampler> make_gibbs(const Target& target, const Settings& settings) {
   GibbsOptions options;
   options.block = integer_setting(settings, "block").value_or(1);
-  // Sweeps where a conditional costs little; kernels on a device draw one coordinate a step.
-  const bool sweeps = target.local_moves() && !target.on_device();
+  // Sweeps where a conditional costs little; most kernels on a device draw one coordinate a step.
+  const bool sweeps =
+      target.local_moves() && (!target.on_device() || target.on_device()->sweeps_there());
   const bool whole = sweeps || find_setting(settings, "scan") == "colours";
   const std::string updates = find_setting(settings, "updates").value_or(whole ? "sweep" : "1");
   options.updates = updates == "sweep" ? 0 : integer_setting(settings, "updates").value_or(1);
