@@ -3,6 +3,7 @@
 import itertools
 import sys
 
+from support import Test, chi_square_is_plausible, main, probabilities  # first: says where NumPy is missing
 import numpy as np
 
 try:
@@ -12,7 +13,6 @@ except ImportError:
     sys.exit(77)
 
 import saltus
-from support import Test, chi_square_is_plausible, main, probabilities
 
 torch.set_num_threads(1)
 random = np.random.default_rng(4)

@@ -7,10 +7,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import _models
+from .. import _functions
 from .._domain import Array, Domain
 from .._errors import DataError, UsageError, missing
-from .._models import Model
+from .._models import Maker, Model
 
 try:
     import torch
@@ -96,8 +96,8 @@ def target(
     if name is None and hasattr(f, "__name__"):
         label = f.__name__.strip("<>")
     _check(evaluator, domain)
-    maker: _models.Maker = (_again, (f, domain, device, dtype, label))
-    return _models.target(evaluator, domain, name=label, maker=maker)
+    maker: Maker = (_again, (f, domain, device, dtype, label))
+    return _functions.target(evaluator, domain, name=label, maker=maker)
 
 
 def _again(f: Any, domain: Domain, device: Any, dtype: Any, name: str) -> Model:
@@ -118,7 +118,7 @@ def _check(evaluator: _Evaluator, domain: Domain) -> None:
     if domain.kind == "categorical":
         if not isinstance(domain.levels, int):
             return  # refused by target()
-        x = _models.one_hot(levels.reshape(2, *domain.shape), domain)
+        x = _functions.one_hot(levels.reshape(2, *domain.shape), domain)
     together, score = evaluator(x, True)
     if np.isnan(together).any() or np.isposinf(together).any() or not np.isfinite(score).all():
         raise DataError("log p or its gradient is not finite at the lowest or the highest levels")
