@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from ._library import lib
 from ._models import Maker, Model, made_by
 
 
+_MOST_VIEWS = 64  # of the library's buffers, which are few while a run lasts
+
+Views = tuple[Array, Floats, Union[Floats, None]]
+
+
 class Slot:
     """The callable of a target, as the library calls it. Holds no model, so that no cycle does."""
 
@@ -23,28 +28,48 @@ class Slot:
         self.domain = domain
         self.evaluate = evaluate
         self.error: BaseException | None = None
+        self._hot = domain.kind == "categorical"
+        self._views: dict[tuple[int, int, int, int | None], Views] = {}
 
     def call(self, _user: Any, rows: int, values: int, logp: int, score: int | None) -> int:
         try:
-            dim = self.domain.dim
-            x = _view(values, (rows, dim)).reshape(rows, *self.domain.shape)
-            hot = self.domain.kind == "categorical"
-            out_logp, out_score = self.evaluate(one_hot(x, self.domain) if hot else x, score is not None)
-            _view(logp, (rows,))[:] = _checked(out_logp, (rows,), x.shape)
-            if score is not None:
-                size = dim * (self.domain.max_levels if hot else 1)
-                shape = (*x.shape, self.domain.max_levels) if hot else x.shape
-                got = np.asarray(out_score, dtype=np.float64)
-                if got.shape != shape and got.shape != (rows, size):
-                    raise DataError(
-                        f"the gradient has shape {got.shape} for states of shape {x.shape};"
-                        f" expected {shape}"
-                    )
-                _view(score, (rows, size))[:] = got.reshape(rows, size)
+            views = self._views.get((rows, values, logp, score)) or self._view(rows, values, logp, score)
+            x, out_logp, out_score = views
+            got, gradient = self.evaluate(one_hot(x, self.domain) if self._hot else x, score is not None)
+            if type(got) is not np.ndarray or got.shape != out_logp.shape:
+                got = _checked(got, out_logp.shape, x.shape)
+            out_logp[:] = got
+            if out_score is not None:
+                if type(gradient) is not np.ndarray or gradient.shape != out_score.shape:
+                    gradient = self._checked_gradient(gradient, out_score, x.shape)
+                out_score[:] = gradient
             return 0
         except BaseException as e:  # raised again after the call
             self.error = e
             return _library.CALLBACK
+
+    def _view(self, rows: int, values: int, logp: int, score: int | None) -> Views:
+        """Arrays over the library's buffers. They come back, so that most calls find theirs."""
+        if len(self._views) >= _MOST_VIEWS:
+            self._views.clear()
+        shape = (rows, *self.domain.shape)
+        of_score = (*shape, self.domain.max_levels) if self._hot else shape
+        views = self._views[rows, values, logp, score] = (
+            _view(values, shape),
+            _view(logp, (rows,)),
+            None if score is None else _view(score, of_score),
+        )
+        return views
+
+    def _checked_gradient(self, given: Any, out: Floats, states: tuple[int, ...]) -> Floats:
+        got = np.asarray(given, dtype=np.float64)
+        if got.shape == out.shape:
+            return got
+        if got.shape == (len(out), out.size // len(out)):
+            return got.reshape(out.shape)
+        raise DataError(
+            f"the gradient has shape {got.shape} for states of shape {states}; expected {out.shape}"
+        )
 
 
 def _view(address: int, shape: tuple[int, ...]) -> Floats:
@@ -67,8 +92,6 @@ def _checked(logp: Any, shape: tuple[int, ...], states: tuple[int, ...]) -> Floa
             f"the target returned shape {got.shape} for states of shape {states}; expected"
             f" {shape}{hint}"
         )
-    if np.isposinf(got).any():
-        raise DataError("the target returned log p = inf for a state; expected finite numbers or -inf")
     return got
 
 

@@ -119,8 +119,13 @@ class Caller {
         std::copy_n(dense.data() + static_cast<std::size_t>(r) * size, size, c.score[r]);
       }
     }
-    // A state whose log p is no number is one that the model forbids.
-    for (double& v : c.logp) v = std::isnan(v) ? -INFINITY : v;
+    for (double& v : c.logp) {
+      if (v == INFINITY) {
+        throw DataError(
+            "the target returned log p = inf for a state; expected finite numbers or -inf");
+      }
+      if (std::isnan(v)) v = -INFINITY;  // a state that the model forbids
+    }
   }
 
  private:
