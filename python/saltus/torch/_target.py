@@ -11,6 +11,7 @@ from .. import _functions
 from .._domain import Array, Domain
 from .._errors import DataError, UsageError, missing
 from .._models import Maker, Model
+from ._column import column
 
 try:
     import torch
@@ -34,19 +35,6 @@ def _precision(f: Any) -> Any:
             if parameter.is_floating_point():
                 return parameter.dtype
     return torch.get_default_dtype()
-
-
-def column(out: Any, rows: int, states: Any) -> Any:
-    """log p as (rows,). Refuses other shapes."""
-    if not isinstance(out, torch.Tensor):
-        raise DataError(f"the target returned {type(out).__name__}; expected a tensor of log p")
-    if tuple(out.shape) != (rows,):
-        hint = ": squeeze the last dimension" if tuple(out.shape) == (rows, 1) else ""
-        raise DataError(
-            f"the target returned shape {tuple(out.shape)} for states of shape {tuple(states.shape)};"
-            f" expected ({rows},){hint}"
-        )
-    return out
 
 
 class _Evaluator:
