@@ -185,6 +185,22 @@ SALTUS_C_API int saltus_chains_states(const saltus_chains* chains, uint16_t* lev
 SALTUS_C_API int saltus_chains_info(const saltus_chains* chains, char** json);
 SALTUS_C_API void saltus_chains_free(saltus_chains* chains);
 
+/* One step of the discrete Langevin proposal on the caller's own rows of dim values of two levels:
+ * 0 and 1, or with spin -1 and +1. Between the two calls the caller evaluates log p and its
+ * gradient at y. log_q, logp and the sums have an entry for each row; seed: another one for each
+ * step. */
+SALTUS_C_API int saltus_langevin_propose(int32_t rows, int32_t dim, int spin, double step_size,
+                                         uint64_t seed, const float* x, const float* score,
+                                         float* y, double* log_q);
+/* The Metropolis test: the states after the step, with score and logp, which may be those of y.
+ * Adds the acceptance probability to chances, and the number of changed coordinates to changes. */
+SALTUS_C_API int saltus_langevin_choose(int32_t rows, int32_t dim, int spin, double step_size,
+                                        uint64_t seed, const float* x, const float* y,
+                                        const float* score, const float* score_y,
+                                        const double* log_q, const double* logp, double* logp_y,
+                                        float* new_x, float* new_score, double* chances,
+                                        double* changes);
+
 /* Draws that are in memory. domain: as for saltus_model_function, or with first_value and spacing.
  * levels: `width` (1 or 2) bytes each, dense. Each array is null or has an entry for each
  * coordinate. */

@@ -75,6 +75,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         [_MODEL, c_char_p, c_void_p, POINTER(Arrays), Progress, c_void_p, _OUT, _OUT]),
     "saltus_state_free": (None, [c_void_p]),
     "saltus_chain_ranges": (c_int, [_MODEL, c_char_p, _OUT]),
+    "saltus_langevin_propose": (
+        c_int, [c_int32, c_int32, c_int, c_double, c_uint64] + [c_void_p] * 4),
+    "saltus_langevin_choose": (
+        c_int, [c_int32, c_int32, c_int, c_double, c_uint64] + [c_void_p] * 11),
     "saltus_chains_new": (c_int, [_MODEL, c_char_p, c_void_p, _OUT]),
     "saltus_chains_tune": (c_int, [c_void_p, c_uint64]),
     "saltus_chains_step": (c_int, [c_void_p, c_uint64]),

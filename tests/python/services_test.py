@@ -76,7 +76,7 @@ class Agreement(Test):
         abi = re.search(r"#define SALTUS_C_ABI (\d+)", text).group(1)
         self.assertEqual(int(abi), _library.ABI)
         types = {
-            "int": "c_int", "int32_t": "c_int", "size_t": "c_ulong", "uint64_t": "c_ulong",
+            "int": "c_int", "int32_t": "c_int", "size_t": "c_ulong", "uint64_t": "c_ulong", "double": "c_double",
             "const char*": "c_char_p", "saltus_function": "CFunctionType",
             "saltus_progress": "CFunctionType",
         }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import _fused
+from . import _compiled, _fused
 from ._stepper import Capture, Kind, Stepper
 
 
@@ -42,16 +42,18 @@ class DMALA(Stepper):
                 x, logp, score, evaluate, self._size, self._base, generator, chances, changes,
                 self.adjusted,
             )  # fmt: skip
+        if self._is_compiled(x, logp, score):
+            return _compiled.step(
+                x, logp, score, evaluate, float(self._size), self.domain == "spin", generator,
+                chances, changes, self.adjusted,
+            )  # fmt: skip
         with torch.no_grad():
-            law = self.log_proposal(x, score)
-            y, forward = self._draw(x, law, generator)
+            y, there = self._propose(x, score, generator)
         logp_y, score_y = evaluate(y)
         with torch.no_grad():
-            changed = self._changes(x, y)
             if not self.adjusted:
-                return y, logp_y, score_y, chances + 1, changes + changed
-            backward = self._log_probability(x, self.log_proposal(y, score_y), y)
-            ratio = logp_y - logp + (backward - forward).to(logp.dtype)
+                return y, logp_y, score_y, chances + 1, changes + self._changes(x, y)
+            ratio = logp_y - logp + self._gain(x, y, score_y, there).to(logp.dtype)
             # What is no number is rejected.
             chance = torch.nan_to_num(ratio.clamp(max=0).exp(), nan=0.0)
             u = torch.rand(chance.shape, generator=generator, device=x.device, dtype=chance.dtype)
@@ -62,8 +64,14 @@ class DMALA(Stepper):
                 torch.where(accept, logp_y, logp),
                 torch.where(wide, score_y, score),
                 chances + chance.to(x.dtype),
-                changes + changed * accept,
+                changes + self._changes(x, y) * accept,
             )
+
+    def _is_compiled(self, x: Any, logp: Any, score: Any) -> bool:
+        """Whether the library steps on these rows, beside the processor's evaluations."""
+        if x.device.type != "cpu" or self.domain == "categorical" or type(self) not in (DMALA, DULA):
+            return False
+        return bool(x.dtype == score.dtype == torch.float32 and x.numel() > 0 and len(logp) == len(x))
 
     def _is_fused(self, x: Any, logp: Any, score: Any) -> bool:
         """Whether the kernels know the domain and the types, and are there."""
@@ -80,40 +88,47 @@ class DMALA(Stepper):
 
     # ---- the proposal: every coordinate by itself ----
 
-    def log_proposal(self, x: Any, score: Any) -> Any:
-        """Log probabilities of the proposal at x: of (stay, change) in the last dimension for two
-        levels, of all levels for one-hot rows."""
+    def _propose(self, x: Any, score: Any, generator: Any) -> tuple[Any, Any]:
+        """A proposal, and what `_gain` needs of it."""
         if self.domain == "categorical":
-            here = (score * x).sum(-1, keepdim=True)
-            logits = (score - here) / 2 - (1 - x) / (2 * self._size)
-            return torch.log_softmax(logits, -1)
-        if self.domain == "spin":
-            logit = -x * score - 2 / self._size
-        else:
-            logit = (0.5 - x) * score - 1 / (2 * self._size)
-        return torch.stack(
-            [torch.nn.functional.logsigmoid(-logit), torch.nn.functional.logsigmoid(logit)], -1
-        )
-
-    def _draw(self, x: Any, law: Any, generator: Any) -> tuple[Any, Any]:
-        """A proposal, and its log probability."""
-        if self.domain == "categorical":
-            levels = law.shape[-1]
-            flat = law.exp().reshape(-1, levels)
+            law = self._law_of_levels(x, score)
+            flat = law.exp().reshape(-1, law.shape[-1])
             k = torch.multinomial(flat, 1, generator=generator).reshape(law.shape[:-1])
-            y = torch.nn.functional.one_hot(k, levels).to(x.dtype)
-        else:
-            u = torch.rand(x.shape, generator=generator, device=x.device, dtype=x.dtype)
-            y = torch.where(u < law[..., 1].exp(), self._other(x), x)
-        return y, self._log_probability(y, law, x)
+            y = torch.nn.functional.one_hot(k, law.shape[-1]).to(x.dtype)
+            return y, _row_sums(law * y)
+        odds = self._log_odds(x, score)
+        u = torch.rand(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+        change = u < torch.sigmoid(odds)
+        y = torch.where(change, self._other(x), x)
+        return y, (change, odds)
 
-    def _log_probability(self, to: Any, law: Any, origin: Any) -> Any:
-        """That a proposal with this law, made at `origin`, is `to`."""
+    def _gain(self, x: Any, y: Any, score_y: Any, there: Any) -> Any:
+        """Log probability of the way back from y, less that of the way there."""
         if self.domain == "categorical":
-            terms = (law * to).sum(-1)
-        else:
-            terms = torch.where(to == origin, law[..., 0], law[..., 1])
-        return terms.reshape(len(to), -1).sum(1)
+            return _row_sums(self._law_of_levels(y, score_y) * x) - there
+        change, odds = there
+        # Of a coordinate with log odds z of a change, log p is -softplus(-z) where it changes, and
+        # -softplus(z) where it stays.
+        sign = torch.where(change, -1.0, 1.0).to(x.dtype)
+        back = self._log_odds(y, score_y)
+        softplus = torch.nn.functional.softplus
+        return _row_sums(softplus(odds.mul_(sign)) - softplus(back.mul_(sign)))
+
+    def _log_odds(self, x: Any, score: Any) -> Any:
+        """Of a change of each coordinate of two levels, v and base - v: half the gradient times the
+        change, less its square over 2 step_size."""
+        if self.domain == "spin":
+            return torch.addcmul(-2 / self._size.to(x.dtype), x, score, value=-1)
+        return torch.addcmul(-0.5 / self._size.to(x.dtype), 0.5 - x, score)
+
+    def _law_of_levels(self, x: Any, score: Any) -> Any:
+        """Log probabilities of all levels."""
+        here = (score * x).sum(-1, keepdim=True)
+        return torch.log_softmax((score - here) / 2 - (1 - x) / (2 * self._size), -1)
+
+
+def _row_sums(terms: Any) -> Any:
+    return terms.reshape(len(terms), -1).sum(1)
 
 
 class DULA(DMALA):
@@ -140,16 +155,8 @@ class GWG(DMALA):
     ):
         super().__init__(1.0, seed=seed, domain=domain, levels=levels, capture=capture)
 
-    def log_proposal(self, x: Any, score: Any) -> Any:
-        """Log probabilities of the changes: of coordinates, or of coordinates and levels."""
-        if self.domain == "categorical":
-            here = (score * x).sum(-1, keepdim=True)
-            gain = ((score - here) / 2).masked_fill(x > 0, -torch.inf)
-        else:
-            gain = (self._other(x) - x) * score / 2
-        return torch.log_softmax(gain.reshape(len(x), -1), 1).reshape(gain.shape)
-
-    def _draw(self, x: Any, law: Any, generator: Any) -> tuple[Any, Any]:
+    def _propose(self, x: Any, score: Any, generator: Any) -> tuple[Any, Any]:
+        law = self._law(x, score)
         flat = law.reshape(len(x), -1)
         chosen = torch.multinomial(flat.exp(), 1, generator=generator)
         picked = torch.zeros_like(flat).scatter_(1, chosen, 1).reshape(x.shape)
@@ -157,11 +164,21 @@ class GWG(DMALA):
             y = torch.where(picked.sum(-1, keepdim=True) > 0, picked, x)
         else:
             y = torch.where(picked > 0, self._other(x), x)
-        return y, self._log_probability(y, law, x)
+        return y, flat.gather(1, chosen)[:, 0]
 
-    def _log_probability(self, to: Any, law: Any, origin: Any) -> Any:
-        changed = to > origin if self.domain == "categorical" else to != origin
-        return torch.where(changed, law, torch.zeros_like(law)).reshape(len(to), -1).sum(1)
+    def _gain(self, x: Any, y: Any, score_y: Any, there: Any) -> Any:
+        changed = x > y if self.domain == "categorical" else x != y
+        law = self._law(y, score_y)
+        return _row_sums(torch.where(changed, law, torch.zeros_like(law))) - there
+
+    def _law(self, x: Any, score: Any) -> Any:
+        """Log probabilities of the changes: of coordinates, or of coordinates and levels."""
+        if self.domain == "categorical":
+            here = (score * x).sum(-1, keepdim=True)
+            gain = ((score - here) / 2).masked_fill(x > 0, -torch.inf)
+        else:
+            gain = (self._other(x) - x) * score / 2
+        return torch.log_softmax(gain.reshape(len(x), -1), 1).reshape(gain.shape)
 
 
 class Gibbs(Stepper):
