@@ -13,6 +13,7 @@
 # make bench-auto   how well --sampler auto chooses
 # make bench-choosing  every sampler on twenty models
 # make bench-warned    how often a summary is wrong and content, or warned without need
+# make bench-python     what the Python package costs beside the program and plain PyTorch
 # make bench-optimisation  the best of generated problems: cuts, sets, cliques, partitions, clauses
 # make sanitize   the tests under the address, undefined-behaviour and thread sanitizers
 # make torture    kills, full disks, shared names, odd places, mutated files, for ten minutes
@@ -24,7 +25,7 @@
 # Debian packages that are missing are named first, with what each is for. Root gets them installed, everyone
 # else is shown the command. CI=true makes errors of the compiler's warnings.
 
-.PHONY: all demo install uninstall package python site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned bench-optimisation sanitize torture fuzz coverage format lint \
+.PHONY: all demo install uninstall package python site test test-minimal bench bench-peers bench-auto bench-choosing bench-warned bench-optimisation bench-python sanitize torture fuzz coverage format lint \
   check-format lint-changed clean
 all:
 	@scripts/setup.sh build
@@ -97,6 +98,10 @@ bench-choosing: all
 
 bench-warned: all
 	@/usr/bin/python3 bench/warned.py build/release/saltus --out results/warned/results.json
+
+bench-python: all
+	@scripts/setup.sh peers
+	@SALTUS_LIBRARY=$(CURDIR)/build/release/libsaltus_c.so PYTHONPATH=python /usr/bin/python3 bench/python_table.py
 
 bench-optimisation: all
 	@nice -n 10 /usr/bin/python3 bench/optimisation.py build/release/saltus --out results/optimisation/results.json

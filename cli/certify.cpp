@@ -9,12 +9,10 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "saltus/core/error.hpp"
-#include "saltus/version.hpp"
+#include "service/result_json.hpp"
 
 namespace saltus::cli {
 namespace {
-
-constexpr double kShares[] = {0.1, 0.5, 0.9, 0.99, 1};
 
 struct CertifyOptions {
   ModelRequest model;
@@ -46,65 +44,10 @@ std::string name_of(const UnbiasedMean& m, const Target& target, const Labels& l
   return m.coordinate < 0 ? "log p" : coordinate_label(m.coordinate, target.shape(), labels);
 }
 
-Json optional_json(const std::optional<double>& v) {
-  return v ? json_number(*v) : Json(nullptr);
-}
-
-Json step_json(const std::optional<std::uint64_t>& v) {
-  return v ? Json(*v) : Json(nullptr);
-}
-
-Json certificate_json(const CertifyOptions& o, const CertifyResult& r) {
-  const Target& target = o.target();
-  Json j;
-  j["model"] = target.name();
-  j["dimension"] = target.domain().dim();
-  if (o.whole) j["given"] = given_json(o.whole->given);
-  j["sampler"] = r.sampler;
-  j["parameters"] = parameters_json(r.parameters);
-  j["tuned"] = r.tuned;
-  j["pairs"] = r.pairs;
-  j["lag"] = r.lag;
-  j["max_steps"] = r.max_steps;
-  j["unmet"] = r.unmet;
-  j["certified"] = r.certified();
-  j["meeting_times"] = nullptr;
-  if (!r.times.empty()) {
-    auto& times = j["meeting_times"] = Json::object();
-    double sum = 0;
-    for (const std::uint64_t t : r.times) sum += static_cast<double>(t);
-    times["mean"] = sum / static_cast<double>(r.times.size());
-    for (const double share : kShares)
-      times[fmt::format("{:g} %", 100 * share)] = r.quantile(share);
-  }
-  j["bound"] = Json::array();
-  for (const BoundAt& at : r.curve) {
-    j["bound"].push_back({{"step", at.step},
-                          {"bound", json_number(at.value.bound)},
-                          {"standard_error", json_number(at.value.standard_error)},
-                          {"exact_distance", optional_json(at.exact)}});
-  }
-  j["below_0.25"] = step_json(r.below_quarter);
-  j["below_0.01"] = step_json(r.below_hundredth);
-  j["recommended_warmup"] = step_json(r.below_hundredth);
-  j["window"] = r.window ? Json{r.window->first, r.window->last} : Json(nullptr);
-  j["unbiased_means"] = Json::array();
-  for (const UnbiasedMean& m : r.means) {
-    j["unbiased_means"].push_back({{"of", name_of(m, target, {})},
-                                   {"mean", json_number(m.mean)},
-                                   {"standard_error", json_number(m.standard_error)},
-                                   {"exact", optional_json(m.exact)}});
-  }
-  j["seed"] = o.request.seed;
-  j["seconds"] = r.seconds;
-  j["version"] = version();
-  return j;
-}
-
 void print_times(const CertifyResult& r) {
   if (r.times.empty()) return;
   show("Steps until a pair met{}:\n", r.unmet ? ", of those that did" : "");
-  for (const double share : kShares) {
+  for (const double share : kMeetingShares) {
     show("  {:>5} of the pairs within {:>10}\n", fmt::format("{:g} %", 100 * share),
          with_commas(r.quantile(share)));
   }
@@ -188,7 +131,10 @@ int certify_model(CertifyOptions o) {
     say("Stopped before all pairs were run: there is no bound.\n");
     return signal_seen() ? 128 + signal_seen() : ok;
   }
-  o.json ? show_json(certificate_json(o, result)) : print_certificate(o, result);
+  o.json ? show_json(
+               certificate_json(request, result, o.whole.get(),
+                                [&](const UnbiasedMean& m) { return name_of(m, o.target(), {}); }))
+         : print_certificate(o, result);
   return ok;
 }
 

@@ -16,6 +16,7 @@
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/target/constraint.hpp"
+#include "service/whole.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -49,20 +50,6 @@ std::size_t bytes_of(const std::string& text) {
     throw UsageError("--memory is " + text + "; write a number with MiB or GiB, 512MiB say");
   }
   return static_cast<std::size_t>(number * factor);
-}
-
-// Of all coordinates, with probability 1 of the given levels.
-EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given) {
-  EliminationAnswer all = free;
-  all.best = given.whole(free.best);
-  all.probabilities.clear();
-  auto next = free.probabilities.begin();
-  for (int i = 0; i < given.domain().dim(); ++i) {
-    for (int k = 0; k < given.domain().levels(i); ++k) {
-      all.probabilities.push_back(given.is_given(i) ? given.value(i) == k : *next++);
-    }
-  }
-  return all;
 }
 
 // What a file of answers holds.

@@ -8,8 +8,9 @@ target_include_directories(saltus_c
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(saltus_c PRIVATE ${SALTUS_CHECKED})
-# It translates; what takes time is in the library.
+# It translates; what takes time is in the library, but for passes over the caller's rows.
 target_compile_options(saltus_c PRIVATE $<$<CONFIG:Release>:-O1>)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/c/langevin.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 target_link_libraries(saltus_c PRIVATE saltus saltus_options fmt::fmt nlohmann_json::nlohmann_json)
 if(NOT APPLE)
   set(exports ${PROJECT_SOURCE_DIR}/src/c/exports.map)

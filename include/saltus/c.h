@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Grows when a function or a struct of this header changes. */
-#define SALTUS_C_ABI 1
+#define SALTUS_C_ABI 2
 
 enum {
   SALTUS_OK = 0,
@@ -91,10 +91,17 @@ typedef int (*saltus_function)(void* user, int32_t rows, const double* values, d
 SALTUS_C_API int saltus_model_function(const char* domain, const char* name, int has_score,
                                        saltus_function function, void* user, saltus_model** model);
 
+/* The law of some coordinates given the others, or the model among the states that keep a rule, or
+ * both. Options: given ("3=1,7=0" with level indices, or a file of values), constrain ("sum=3",
+ * "sum=2..4", "parity=even", "one-hot=0-3,4-7"). States, draws and summaries have all coordinates
+ * as before. Frees neither model. */
+SALTUS_C_API int saltus_model_restrict(const saltus_model* model, const char* options,
+                                       saltus_model** restricted);
+
 SALTUS_C_API void saltus_model_free(saltus_model* model);
 
-/* name, dim, shape, kind, levels, first_value, spacing, unbounded, score_size, labels, objective.
- */
+/* name, dim, shape, kind, levels, first_value, spacing, unbounded, score_size, labels, objective,
+ * and given and constraint where it is restricted. */
 SALTUS_C_API int saltus_model_info(const saltus_model* model, char** json);
 /* A list of the samplers that run on it. */
 SALTUS_C_API int saltus_model_samplers(const saltus_model* model, char** json);
@@ -134,17 +141,65 @@ typedef struct saltus_arrays {
   const uint16_t* start; /* [chain][coordinate]: where chains start, in place of "init" */
 } saltus_arrays;
 
+/* Where a run stands, without its draws. */
+typedef struct saltus_state saltus_state;
+SALTUS_C_API void saltus_state_free(saltus_state* state);
+
 /* Options: sampler, set, chains, warmup, draws, thin, seed, threads, tile, init, record, observe,
- * temper, base, betas, steps, probe, checkpoint, checkpoint_every, overwrite, resume, time_limit,
- * and exact: compare with the exact answer where the model is small, which can take a second (true
+ * keep (coordinates that alone have entries in levels and bytes), first_chain and chains_of_run
+ * (the chains are a range of those of a larger run, as saltus_chain_ranges deals them out), temper,
+ * base, betas, steps, probe, checkpoint, checkpoint_every, overwrite, resume, time_limit, and
+ * exact: compare with the exact answer where the model is small, which can take a second (true
  * for unordered levels). A run that is stopped has written the first draws of each chain, as many
  * as `draws` of the summary says. */
 SALTUS_C_API int saltus_sample(const saltus_model* model, const char* options,
                                const saltus_arrays* arrays, saltus_progress progress, void* user,
                                char** json);
-/* chains, warmup, draws, thin, seed, record, sampler, set and the model's text (null: it was a
- * function's) of the run that a checkpoint holds. */
+/* The same, with *after (null: not wanted) for a continuation. With `before`, which stays as it is,
+ * continues a run to `draws` draws of each chain in all; the arrays then begin with those that it
+ * made, and other options than draws, threads, time_limit, probe and exact are refused. */
+SALTUS_C_API int saltus_sample_on(const saltus_model* model, const char* options,
+                                  const saltus_state* before, const saltus_arrays* arrays,
+                                  saltus_progress progress, void* user, saltus_state** after,
+                                  char** json);
+/* Options: sampler, set, chains, tile, parts. A list of [first chain, chains], one for each part of
+ * a run, or fewer where chains move together. */
+SALTUS_C_API int saltus_chain_ranges(const saltus_model* model, const char* options, char** json);
+/* chains, warmup, draws, thin, seed, record, keep (of the coordinates that are not given, counted
+ * among themselves), sampler, set and the model's text (null: it was a function's) of the run that
+ * a checkpoint holds. */
 SALTUS_C_API int saltus_checkpoint_info(const char* path, char** json);
+
+/* Chains that are stepped by the caller. The model must outlive them. */
+typedef struct saltus_chains saltus_chains;
+/* Options: sampler, set, chains, seed, threads, tile, init. start: null, or a state of each chain.
+ */
+SALTUS_C_API int saltus_chains_new(const saltus_model* model, const char* options,
+                                   const uint16_t* start, saltus_chains** chains);
+/* Steps that tune the sampler; before any others. */
+SALTUS_C_API int saltus_chains_tune(saltus_chains* chains, uint64_t steps);
+SALTUS_C_API int saltus_chains_step(saltus_chains* chains, uint64_t steps);
+/* levels: [chain][coordinate]; logp: [chain]. Either may be null. */
+SALTUS_C_API int saltus_chains_states(const saltus_chains* chains, uint16_t* levels, double* logp);
+/* step, sampler, parameters; acceptance_rate and changes of the last call. */
+SALTUS_C_API int saltus_chains_info(const saltus_chains* chains, char** json);
+SALTUS_C_API void saltus_chains_free(saltus_chains* chains);
+
+/* One step of the discrete Langevin proposal on the caller's own rows of dim values of two levels:
+ * 0 and 1, or with spin -1 and +1. Between the two calls the caller evaluates log p and its
+ * gradient at y. log_q, logp and the sums have an entry for each row; seed: another one for each
+ * step. */
+SALTUS_C_API int saltus_langevin_propose(int32_t rows, int32_t dim, int spin, double step_size,
+                                         uint64_t seed, const float* x, const float* score,
+                                         float* y, double* log_q);
+/* The Metropolis test: the states after the step, with score and logp, which may be those of y.
+ * Adds the acceptance probability to chances, and the number of changed coordinates to changes. */
+SALTUS_C_API int saltus_langevin_choose(int32_t rows, int32_t dim, int spin, double step_size,
+                                        uint64_t seed, const float* x, const float* y,
+                                        const float* score, const float* score_y,
+                                        const double* log_q, const double* logp, double* logp_y,
+                                        float* new_x, float* new_score, double* chances,
+                                        double* changes);
 
 /* Draws that are in memory. domain: as for saltus_model_function, or with first_value and spacing.
  * levels: `width` (1 or 2) bytes each, dense. Each array is null or has an entry for each
@@ -159,6 +214,12 @@ SALTUS_C_API int saltus_summarise_levels(const char* domain, int32_t chains, uin
                                          const void* levels, int32_t width, int32_t threads,
                                          double* probability, double* mcse, double* ess,
                                          double* rhat);
+
+/* A list of what speaks against the mixing of the chains, {"code", "sentence"}; empty: nothing.
+ * logp: [chain][draw], or null. */
+SALTUS_C_API int saltus_mixing(const char* domain, int32_t chains, uint64_t draws,
+                               const void* levels, int32_t width, const double* logp,
+                               int32_t threads, char** json);
 
 /* sampler, set, betas (a number or a list), steps, chains, base, reverse, reverse_warmup, method,
  * replicas, ensembles, warmup, draws, seed, threads, checkpoint, checkpoint_every, overwrite,
@@ -177,9 +238,30 @@ SALTUS_C_API int saltus_compare(const saltus_model* model, const char* options,
  * threads */
 SALTUS_C_API int saltus_anneal(const saltus_model* model, const char* options,
                                saltus_progress progress, void* user, char** json);
+/* sampler, set, pairs, lag (a number; otherwise found), max_steps, warmup, seed, threads */
+SALTUS_C_API int saltus_certify(const saltus_model* model, const char* options,
+                                saltus_progress progress, void* user, char** json);
 /* memory (bytes): log Z, the probability of every level and the best state by elimination, or by
  * going through all states */
 SALTUS_C_API int saltus_exact(const saltus_model* model, const char* options, char** json);
+
+/* ---- learning ---- */
+
+/* What was learned: parameters, and what a continuation needs. */
+typedef struct saltus_learned saltus_learned;
+/* Options: kind (rbm or ising), hidden, fields, sampler, set, chains (persistent ones; 0:
+ * contrastive divergence), steps, batch, drop_last, lr, l1, seed, threads, epochs or iterations,
+ * checkpoint, checkpoint_every, resume, overwrite, time_limit. data: rows of dim bytes, 0 and 1.
+ * state: null, or saltus_learned_state of an earlier call with the same options, which is
+ * continued; epochs and iterations count on from there. The JSON has `history`, with lists. */
+SALTUS_C_API int saltus_learn(const char* options, size_t rows, int32_t dim, const uint8_t* data,
+                              const void* state, size_t state_size, saltus_progress progress,
+                              void* user, saltus_learned** learned, char** json);
+/* Of an rbm: weights by hidden units, visible biases, hidden biases. Of an Ising model: G by rows,
+ * with log p(s) = s'Gs + h's, then h where it is learned. *size: their number. */
+SALTUS_C_API const float* saltus_learned_parameters(const saltus_learned* learned, size_t* size);
+SALTUS_C_API const void* saltus_learned_state(const saltus_learned* learned, size_t* size);
+SALTUS_C_API void saltus_learned_free(saltus_learned* learned);
 
 /* A list of {"name", "summary"}; of {"name", "summary", "parameters"}. */
 SALTUS_C_API int saltus_built_in_models(char** json);

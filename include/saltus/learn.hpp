@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct LearnRequest : Saving {
   Settings settings;
   LearningPlan plan;                         // a batch has at most all rows; it names the team
   std::uint64_t iterations = 0, epochs = 0;  // one of them
+
+  // LearnRun::state of an earlier learning, which this one continues with these data; `iterations`
+  // and `epochs` count on from there. Empty: from the beginning.
+  std::vector<std::byte> before;
 
   std::map<std::string, std::string> notes;  // the caller's own; a checkpoint keeps them
 };
@@ -85,6 +90,8 @@ class LearnRun {
   bool go(const LearnProgress& progress = {});
   void save_to(const std::string& checkpoint);
   void save() const;
+  // Parameters, what Adam remembers, and the chains.
+  std::vector<std::byte> state() const;
   LearnResult result() const;
 
   const LearnRequest& request() const { return request_; }
@@ -92,6 +99,7 @@ class LearnRun {
 
  private:
   void restore();
+  void go_on_from(std::span<const std::byte> state, const std::string& source);
 
   LearnRequest request_;
   std::shared_ptr<Trainable> model_;

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -93,8 +94,9 @@ struct SampleRequest : Saving {
   Rows<const Symbol> start;  // a row for each chain; null: plan.start. Not needed after the start
 
   Keep keep = Keep::memory;
-  CallerArrays arrays;  // with Keep::arrays
-  int coordinates = 0;  // evenly spread ones whose draws are kept; 0: all
+  CallerArrays arrays;       // with Keep::arrays
+  int coordinates = 0;       // evenly spread ones whose draws are kept; 0: all
+  std::vector<int> columns;  // these instead, in increasing order
   // Quantities to be diagnosed beside the usual ones (diagnose/expression.hpp); they need the draws
   // of all coordinates.
   std::vector<std::string> observe;
@@ -186,6 +188,12 @@ class SampleRun {
   void start();
   // True when all draws are made. Saves now and then, and at the end.
   bool go(const SampleProgress& progress = {});
+  // All that continues a run with Keep::arrays, but for the draws, which these arrays hold. Not in
+  // a team.
+  std::vector<std::byte> state() const;
+  // In place of start(): continues from there, with as many draws in the arrays as were made.
+  // plan.draws may be larger.
+  void start_from(std::span<const std::byte> state);
   // Gives a run without a checkpoint one, whose file does not exist yet. Throws FileError when its
   // draws cannot be moved there; the run is then as before.
   void save_to(const std::string& checkpoint);

@@ -11,7 +11,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ._answers import Certificate, Comparison, LogZ, Search, Verification
 from ._background import Run, start
+from ._built_in import bernoulli, ising, lattice, poisson, potts, quadratic, rbm
+from ._chains import Chains, merge
 from ._domain import Domain, binary, categorical, integers, ordered, spin
 from ._errors import (
     ComputationError,
@@ -22,24 +25,12 @@ from ._errors import (
     SaltusWarning,
     UsageError,
 )
+from ._functions import function
 from ._library import version as _version
-from ._models import (
-    Exact,
-    Model,
-    bernoulli,
-    function,
-    ising,
-    lattice,
-    model,
-    models,
-    poisson,
-    potts,
-    quadratic,
-    rbm,
-    samplers,
-)
+from ._models import Exact, Model, model, models, samplers
 from ._progress import Progress
 from ._result import Result, load
+from ._sample import chain_ranges, resume, sample
 from ._samplers import (
     DLMC,
     DMALA,
@@ -55,36 +46,25 @@ from ._samplers import (
     LocallyBalanced,
     Sampler,
 )
-from ._work import (
-    Comparison,
-    LogZ,
-    Search,
-    Verification,
-    anneal,
-    compare,
-    exact,
-    logz,
-    resume,
-    sample,
-    verify,
-)
+from ._services import anneal, certify, compare, exact, logz, verify
 
 if TYPE_CHECKING:
-    from . import dimod, jax, torch
+    from . import dimod, jax, sklearn, torch
 
 __version__ = _version()
 
 __all__ = [
-    "BlockGibbs", "Comparison", "ComputationError", "DLMC", "DMALA", "DSVGD", "DULA", "DataError",
+    "BlockGibbs", "Certificate", "Chains", "Comparison", "ComputationError", "DLMC", "DMALA", "DSVGD", "DULA", "DataError",
     "Domain", "Error", "Exact", "FileError", "GWG", "Gibbs", "HammingBall", "LocallyBalanced", "LogZ",
     "MissingError", "Model", "PAS", "Progress", "RMALA", "RWM", "Result", "Run", "SaltusWarning", "Sampler",
-    "Search", "UsageError", "Verification", "anneal", "bernoulli", "binary", "categorical", "compare",
-    "dimod", "exact", "function", "integers", "ising", "jax", "lattice", "load", "logz", "model",
+    "Search", "UsageError", "Verification", "anneal", "bernoulli", "binary", "categorical", "certify", "chain_ranges",
+    "compare",
+    "dimod", "exact", "function", "integers", "ising", "jax", "lattice", "load", "logz", "merge", "model",
     "models", "ordered", "poisson", "potts", "quadratic", "rbm", "resume", "sample", "samplers",
-    "spin", "start", "torch", "verify",
+    "sklearn", "spin", "start", "torch", "verify",
 ]  # fmt: skip
 
-_LATER = ("dimod", "jax", "torch")  # what they need is imported on first use
+_LATER = ("dimod", "jax", "sklearn", "torch")  # what they need is imported on first use
 
 
 def __getattr__(name: str) -> Any:

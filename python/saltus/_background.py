@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from . import _work
+from . import _sample
 from ._errors import UsageError
 from ._progress import Progress
 from ._result import Result
@@ -26,7 +26,7 @@ class Run:
 
     def _work(self, model: Any, options: dict[str, Any]) -> None:
         try:
-            self._result = _work.sample(model, **options, progress=self._tell)
+            self._result = _sample.sample(model, **options, progress=self._tell)
         except BaseException as e:  # raised again in result()
             self._error = e
 

@@ -66,6 +66,13 @@ class Domain:
             values += np.asarray(self.first_value).astype(self.value_dtype)
         return values
 
+    def values_of_draws(self, levels: Array) -> Array:
+        """The same, without a copy where levels are values."""
+        plain = self.first_value == 0 and self.spacing == 1
+        if plain and levels.dtype.itemsize == np.dtype(self.value_dtype).itemsize:
+            return levels.view(self.value_dtype)
+        return self.to_values(levels)
+
     def rows(self, states: Any, what: str = "states") -> tuple[Array, bool]:
         """Rows of dim entries, and whether it was a single state."""
         x = np.asarray(states)

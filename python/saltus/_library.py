@@ -6,12 +6,13 @@ import ctypes
 import json
 import os
 import pathlib
+import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint64, c_void_p
 from typing import Any, Callable
 
 from . import _errors
 
-ABI = 1
+ABI = 2
 OK, STOPPED, CALLBACK = 0, 1, 75
 
 
@@ -61,6 +62,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int, [c_int32, c_int32, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p, _OUT]),
     "saltus_model_rbm": (c_int, [c_int32, c_int32, c_void_p, c_void_p, c_void_p, _OUT]),
     "saltus_model_function": (c_int, [c_char_p, c_char_p, c_int, Function, c_void_p, _OUT]),
+    "saltus_model_restrict": (c_int, [_MODEL, c_char_p, _OUT]),
     "saltus_model_free": (None, [_MODEL]),
     "saltus_model_info": (c_int, [_MODEL, _OUT]),
     "saltus_model_samplers": (c_int, [_MODEL, _OUT]),
@@ -68,6 +70,21 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "saltus_model_write": (c_int, [_MODEL, c_char_p]),
     "saltus_model_logp": (c_int, [_MODEL, c_size_t, c_void_p, c_void_p, c_void_p]),
     "saltus_sample": (c_int, [_MODEL, c_char_p, POINTER(Arrays), Progress, c_void_p, _OUT]),
+    "saltus_sample_on": (
+        c_int,
+        [_MODEL, c_char_p, c_void_p, POINTER(Arrays), Progress, c_void_p, _OUT, _OUT]),
+    "saltus_state_free": (None, [c_void_p]),
+    "saltus_chain_ranges": (c_int, [_MODEL, c_char_p, _OUT]),
+    "saltus_langevin_propose": (
+        c_int, [c_int32, c_int32, c_int, c_double, c_uint64] + [c_void_p] * 4),
+    "saltus_langevin_choose": (
+        c_int, [c_int32, c_int32, c_int, c_double, c_uint64] + [c_void_p] * 11),
+    "saltus_chains_new": (c_int, [_MODEL, c_char_p, c_void_p, _OUT]),
+    "saltus_chains_tune": (c_int, [c_void_p, c_uint64]),
+    "saltus_chains_step": (c_int, [c_void_p, c_uint64]),
+    "saltus_chains_states": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "saltus_chains_info": (c_int, [c_void_p, _OUT]),
+    "saltus_chains_free": (None, [c_void_p]),
     "saltus_checkpoint_info": (c_int, [c_char_p, _OUT]),
     "saltus_summarise": (
         c_int,
@@ -75,11 +92,21 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "saltus_summarise_levels": (
         c_int,
         [c_char_p, c_int32, c_uint64, c_void_p, c_int32, c_int32] + [c_void_p] * 4),
+    "saltus_mixing": (
+        c_int,
+        [c_char_p, c_int32, c_uint64, c_void_p, c_int32, c_void_p, c_int32, _OUT]),
     "saltus_logz": (
         c_int, [_MODEL, c_char_p, c_size_t, c_void_p, Progress, c_void_p, _OUT]),
     "saltus_verify": (c_int, [_MODEL, c_char_p, Progress, c_void_p, _OUT]),
     "saltus_compare": (c_int, [_MODEL, c_char_p, Progress, c_void_p, _OUT]),
     "saltus_anneal": (c_int, [_MODEL, c_char_p, Progress, c_void_p, _OUT]),
+    "saltus_certify": (c_int, [_MODEL, c_char_p, Progress, c_void_p, _OUT]),
+    "saltus_learn": (
+        c_int,
+        [c_char_p, c_size_t, c_int32, c_void_p, c_void_p, c_size_t, Progress, c_void_p, _OUT, _OUT]),
+    "saltus_learned_parameters": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "saltus_learned_state": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "saltus_learned_free": (None, [c_void_p]),
     "saltus_exact": (c_int, [_MODEL, c_char_p, _OUT]),
     "saltus_built_in_models": (c_int, [_OUT]),
     "saltus_samplers": (c_int, [_OUT]),
@@ -165,6 +192,26 @@ def options_text(options: dict[str, Any]) -> bytes:
         return json.dumps(given, allow_nan=False, default=lambda v: v.item()).encode()
     except (TypeError, ValueError, AttributeError) as e:
         raise _errors.UsageError(f"an option is no number, text or list: {e}") from None
+
+
+class Handle:
+    """Something of the library's: freed with the object, and refused in other processes."""
+
+    def __init__(self, address: int, free: Callable[[int], Any], what: str):
+        self.address, self._what, self._pid = address, what, os.getpid()
+        weakref.finalize(self, _free, free, address, self._pid).atexit = False
+
+    def get(self) -> int:
+        if os.getpid() != self._pid:
+            raise _errors.UsageError(
+                f"the {self._what} was made in process {self._pid}: make a new one in this one"
+            )
+        return self.address
+
+
+def _free(free: Callable[[int], Any], address: int, pid: int) -> None:
+    if os.getpid() == pid:  # what another process made is that one's to free
+        free(address)
 
 
 def pointer(array: Any) -> int | None:

@@ -169,8 +169,12 @@ class Watch:
         if self.interrupts == 1:
             print("saltus: stopped; the result is of what was done", file=sys.stderr)
 
-    def take(self, model: Any, function: Callable[..., int], *arguments: Any) -> tuple[int, Any]:
-        """Calls a function that ends with progress, user and JSON: its status and result."""
+    def take(
+        self, model: Any, function: Callable[..., int], *arguments: Any, last: Any = None
+    ) -> tuple[int, Any]:
+        """Calls a function that ends with progress, user, `last` where there is one, and JSON: its
+        status and result."""
         out = ctypes.c_void_p()
-        status = model.call(function, *arguments, self.c_function, None, ctypes.byref(out))
+        more = () if last is None else (last,)
+        status = model.call(function, *arguments, self.c_function, None, *more, ctypes.byref(out))
         return status, _library.take_json(out)

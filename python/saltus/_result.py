@@ -51,6 +51,9 @@ class Result:
         self._values: Array | None = None
         self._tails: dict[str, Floats] | None = None
         self._model_text = model_text
+        self._state: Any = None  # what `extend` continues from
+        self._kept: list[int] | None = None  # the coordinates whose draws are kept
+        self._part: tuple[int, int] | None = None  # its first chain, and the chains of the whole run
         self.dims = list(dims) if dims is not None else self._default_dims()
         self.coords = dict(coords or {})
         if len(self.dims) != len(domain.shape):
@@ -72,8 +75,7 @@ class Result:
     def draws(self) -> Array:
         """Values (chain, draw, *shape): -1 and +1 for spins."""
         if self._values is None:
-            levels = self.levels
-            self._values = self.domain.to_values(levels)
+            self._values = self.domain.values_of_draws(self.levels)
         return self._values
 
     @property
@@ -239,6 +241,28 @@ class Result:
         ]
         return index, columns
 
+    def extend(
+        self,
+        draws: int,
+        *,
+        draws_to: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
+        progress: Any = None,
+        time_limit: float | None = None,
+    ) -> Result:
+        """The same run with more draws, `draws` of each chain in all: bit for bit as one long run.
+        This result stays as it is."""
+        from ._sample import extend
+
+        return extend(self, draws, draws_to, threads, progress, time_limit)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Writes a page with the summary, what speaks against the draws, and charts: FILE.html,
+        whole in one file."""
+        from ._report import write_report
+
+        write_report(self, os.fspath(path), title)
+
     def exact(self) -> Any:
         """The model's exact answer (Model.exact)."""
         if self.model is None:
@@ -336,6 +360,7 @@ class Result:
             "spacing": d.spacing, "name": self.name, "dims": self.dims,
             "coords": {k: [_plain(v) for v in values] for k, values in self.coords.items()},
             "model": self._model_text, "version": _library.version(),
+            "part": self._part, "kept": self._kept,
         }  # fmt: skip
         partial = f"{name}.partial"
         try:
@@ -350,7 +375,9 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        state["_values"] = None
+        state["_values"] = state["_state"] = None
+        if isinstance(state["_levels"], np.memmap):  # the copy holds its draws
+            state["_levels"] = np.array(state["_levels"])
         return state
 
 
@@ -376,10 +403,13 @@ def load(path: str | os.PathLike[str]) -> Result:
         levels if isinstance(levels, int) else tuple(levels), about["first_value"], about["spacing"],
     )  # fmt: skip
     coords = {k: [_models_label(v) for v in values] for k, values in about["coords"].items()}
-    return Result(
+    result = Result(
         domain, stats, *arrays, name=about["name"], dims=about["dims"], coords=coords,
         model_text=about["model"],
     )  # fmt: skip
+    result._part = tuple(about["part"]) if about.get("part") else None
+    result._kept = about.get("kept")
+    return result
 
 
 def _models_label(label: Any) -> Any:

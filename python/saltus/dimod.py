@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _models, _samplers, _work
+from . import _built_in, _sample, _samplers
 from ._errors import DataError, SaltusWarning, UsageError, missing
 from ._models import Model
 from ._result import Result
@@ -33,11 +33,11 @@ def model(bqm: Any, *, beta: float = 1.0) -> Model:
     fields = np.ascontiguousarray(-beta * np.asarray(linear, np.float64))
     n = len(labels)
     if bqm.vartype is dimod.SPIN:
-        made = _models._ising(n, i, j, weight, fields)
+        made = _built_in.ising_of(n, i, j, weight, fields)
     else:
-        made = _models._quadratic(n, 2, i, j, weight, fields)
+        made = _built_in.quadratic_of(n, 2, i, j, weight, fields)
     assert made._maker is not None
-    return _models._labelled(made._maker, labels)
+    return _built_in.labelled(made._maker, labels)
 
 
 def sampleset(result: Result, bqm: Any) -> Any:
@@ -99,7 +99,7 @@ class SaltusSampler(dimod.Sampler):  # type: ignore[misc,unused-ignore]
             stop = lambda _: False if interrupt_function() else None  # noqa: E731
         with warnings.catch_warnings():  # one draw of each chain says nothing of mixing
             warnings.simplefilter("ignore", SaltusWarning)
-            result = _work.sample(
+            result = _sample.sample(
                 law, sampler=sampler, chains=num_reads, warmup=num_sweeps - 1, draws=1, seed=seed,
                 init=init, progress=stop if stop is not None else False, probe=False,
             )  # fmt: skip

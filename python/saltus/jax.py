@@ -6,10 +6,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _models
+from . import _functions
 from ._domain import Array, Domain
 from ._errors import missing
-from ._models import Model
+from ._models import Maker, Model
 
 
 def target(
@@ -51,8 +51,8 @@ def target(
         return np.asarray(logp, np.float64), np.asarray(score, np.float64)
 
     label = name or getattr(f, "__name__", "jax").strip("<>")
-    maker: _models.Maker = (_again, (f, domain, batched, label))
-    return _models.target(evaluate, domain, name=label, maker=maker)
+    maker: Maker = (_again, (f, domain, batched, label))
+    return _functions.target(evaluate, domain, name=label, maker=maker)
 
 
 def _again(f: Callable[[Any], Any], domain: Domain, batched: bool, name: str) -> Model:

@@ -34,6 +34,7 @@ MENU = [
     ]),
     ("Embed", [
         ("In Python", "docs/python.html"),
+        ("Notebooks", "docs/notebooks.html"),
         ("In a C++ program", "docs/embedding.html"),
         ("Examples", "examples/index.html"),
         ("Public headers", "include/index.html"),

@@ -14,13 +14,18 @@
 
 struct saltus_model {
   std::shared_ptr<const saltus::Target> target;
-  std::optional<saltus::AnyModel> value;  // none: a function of the caller's
+  std::optional<saltus::AnyModel> value;  // of all coordinates; none: a function of the caller's
   std::optional<saltus::Objective> objective;
-  std::string text;                          // as in saltus::Model; empty: made from arrays
-  std::map<std::string, std::string> files;  // as in saltus::Model
-  bool has_score = true;                     // false: the caller's function gives none
+  std::shared_ptr<const saltus::Problem> problem;
+  std::optional<saltus::Independent> base;          // saltus::base_of_target
+  std::shared_ptr<const saltus::WholeModel> whole;  // as in saltus::Model
+  std::string text;                                 // as in saltus::Model; empty: made from arrays
+  std::map<std::string, std::string> files;         // as in saltus::Model
+  bool has_score = true;                            // false: the caller's function gives none
 
   bool is_function() const { return !value; }
+  // Of all coordinates.
+  const saltus::Target& whole_target() const { return whole ? *whole->target : *target; }
 };
 
 namespace saltus::c {
@@ -39,6 +44,14 @@ char* copied(const std::string& text);
 
 // Throws UsageError for a null pointer.
 void need(const void* pointer, const char* what);
+
+// The handle of a model that was read or made.
+saltus_model* handle(Model model);
+
+// A row for each of the states, without the values that are given. Throws DataError, naming the
+// place in `what`, for a level that there is not, or one that contradicts what is given.
+RowBuffer<Symbol> free_rows(const saltus_model& model, std::size_t rows,
+                            const std::uint16_t* levels, const std::string& what);
 
 // The options of a model that is a function: one thread, which is the caller's, and all chains
 // together.

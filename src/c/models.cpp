@@ -8,8 +8,10 @@
 
 #include "c/handles.hpp"
 #include "c/options.hpp"
+#include "io/models/given_model.hpp"
 #include "io/models/model_text.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/constraint.hpp"
 #include "saltus/target/function.hpp"
 #include "service/result_json.hpp"
 
@@ -24,21 +26,11 @@ ModelOptions on_host(ProblemOptions problem = {}) {
   return options;
 }
 
-saltus_model* handle(Model model) {
-  auto made = std::make_unique<saltus_model>();
-  made->value = model.value;
-  made->objective = model.objective;
-  made->text = model.text;
-  made->files = model.files;
-  made->target = shared_target(std::move(model));
-  return made.release();
-}
-
 saltus_model* handle(AnyModel value) {
-  auto made = std::make_unique<saltus_model>();
-  made->target = make_target(value);
-  made->value = std::move(value);
-  return made.release();
+  Model made;
+  made.target = make_target(value);
+  made.value = std::move(value);
+  return c::handle(std::move(made));
 }
 
 ProblemOptions problem_options(const char* text) {
@@ -52,6 +44,7 @@ ProblemOptions problem_options(const char* text) {
   if (o.has("penalty")) o.take("penalty", p.penalty.emplace());
   o.take("colours", p.colours, 1);
   o.take("parts", p.parts, 1);
+  o.take("hard", p.hard);
   o.finish();
   return p;
 }
@@ -126,8 +119,13 @@ class Caller {
         std::copy_n(dense.data() + static_cast<std::size_t>(r) * size, size, c.score[r]);
       }
     }
-    // A state whose log p is no number is one that the model forbids.
-    for (double& v : c.logp) v = std::isnan(v) ? -INFINITY : v;
+    for (double& v : c.logp) {
+      if (v == INFINITY) {
+        throw DataError(
+            "the target returned log p = inf for a state; expected finite numbers or -inf");
+      }
+      if (std::isnan(v)) v = -INFINITY;  // a state that the model forbids
+    }
   }
 
  private:
@@ -159,11 +157,12 @@ OrderedJson levels_json(const Domain& domain) {
 }
 
 OrderedJson info_json(const saltus_model& m) {
-  const Domain& d = m.target->domain();
+  const Target& target = m.whole_target();
+  const Domain& d = target.domain();
   OrderedJson j;
-  j["name"] = m.target->name();
+  j["name"] = target.name();
   j["dim"] = d.dim();
-  j["shape"] = m.target->shape();
+  j["shape"] = target.shape();
   j["kind"] = d.kind() == Domain::Kind::ordered ? "ordered" : "categorical";
   j["levels"] = levels_json(d);
   j["first_value"] = d.first_value();
@@ -180,13 +179,29 @@ OrderedJson info_json(const saltus_model& m) {
   } else {
     j["objective"] = nullptr;
   }
+  if (m.whole) j["given"] = given_json(m.whole->given);
+  add_constraint(j, target);
   return j;
+}
+
+// As saltus_model_parse reads it.
+std::string text_of(const saltus_model& m) {
+  if (!m.text.empty()) return m.text;
+  std::string text = inline_text(*m.value);
+  if (m.whole) text = OrderedJson{{"given", m.whole->given.text()}, {"of", text}}.dump();
+  if (const Constraint* constraint = m.whole_target().constraint()) {
+    OrderedJson restricted = OrderedJson::parse(text);
+    restricted[kConstraintField] = constraint->text();
+    text = restricted.dump();
+  }
+  return text;
 }
 
 void evaluate(const saltus_model& m, std::size_t rows, const std::uint16_t* levels, double* logp,
               double* score) {
   constexpr std::size_t kBlock = 256;
-  const Domain& d = m.target->domain();
+  const Target& target = m.whole_target();
+  const Domain& d = target.domain();
   const auto dim = static_cast<std::size_t>(d.dim());
   const auto size = static_cast<std::size_t>(d.score_size());
   if (score && !m.has_score) throw UsageError(m.target->name() + " gives no gradient");
@@ -210,7 +225,7 @@ void evaluate(const saltus_model& m, std::size_t rows, const std::uint16_t* leve
     }
     Rows<double> wanted = s.view();
     wanted.rows = score ? count : 0;
-    m.target->evaluate_exact({0, 0, scratch}, part, logp + first, wanted);
+    target.evaluate_exact({0, 0, scratch}, part, logp + first, wanted);
     for (int r = 0; score && r < count; ++r) {
       std::copy_n(s.view()[r], size, score + (first + static_cast<std::size_t>(r)) * size);
     }
@@ -228,7 +243,7 @@ extern "C" {
 int saltus_model_load(const char* file_or_name, const char* options, saltus_model** model) {
   return guarded([&] {
     need(file_or_name, "file_or_name"), need(model, "model");
-    *model = handle(load_model(file_or_name, on_host(problem_options(options))));
+    *model = c::handle(load_model(file_or_name, on_host(problem_options(options))));
     return SALTUS_OK;
   });
 }
@@ -236,7 +251,7 @@ int saltus_model_load(const char* file_or_name, const char* options, saltus_mode
 int saltus_model_parse(const char* text, const char* source, saltus_model** model) {
   return guarded([&] {
     need(text, "text"), need(model, "model");
-    *model = handle(load_saved_model(text, source ? source : "the model", on_host()));
+    *model = c::handle(load_saved_model(text, source ? source : "the model", on_host()));
     return SALTUS_OK;
   });
 }
@@ -325,7 +340,7 @@ int saltus_model_text(const saltus_model* model, char** json) {
   return guarded([&] {
     need(model, "model"), need(json, "json");
     if (model->is_function()) throw UsageError("a function has no text");
-    *json = copied(model->text.empty() ? inline_text(*model->value) : model->text);
+    *json = copied(text_of(*model));
     return SALTUS_OK;
   });
 }

@@ -1,15 +1,20 @@
-// Drawing, and summaries of draws, for the C interface.
+// Drawing, for the C interface.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "c/handles.hpp"
 #include "c/options.hpp"
 #include "saltus/sample.hpp"
 #include "service/result_json.hpp"
+
+// All that continues a run, but for its draws.
+struct saltus_state {
+  saltus::SampleRequest request;
+  std::vector<std::byte> bytes;
+};
 
 namespace saltus::c {
 namespace {
@@ -48,17 +53,14 @@ void take_saving(Options& o, Saving& s) {
 }
 
 // Where all chains start, where that is no name that a plan knows.
-RowBuffer<Symbol> start_states(const std::string& init, const std::uint16_t* given, int chains,
-                               const Domain& domain) {
-  if (!given && init != "zeros" && init != "ones") return {};
-  RowBuffer<Symbol> states(chains, domain.dim());
+RowBuffer<Symbol> start_states(const saltus_model& m, const std::string& init,
+                               const std::uint16_t* given, int chains) {
+  if (given) return free_rows(m, static_cast<std::size_t>(chains), given, "the starts");
+  if (init != "zeros" && init != "ones") return {};
+  const int dim = m.target->domain().dim();
+  RowBuffer<Symbol> states(chains, dim);
   for (int c = 0; c < chains; ++c) {
-    Symbol* const row = states.view()[c];
-    if (given) {
-      std::copy_n(given + std::ptrdiff_t{c} * domain.dim(), domain.dim(), row);
-    } else {
-      std::fill_n(row, domain.dim(), static_cast<Symbol>(init == "ones"));
-    }
+    std::fill_n(states.view()[c], dim, static_cast<Symbol>(init == "ones"));
   }
   return states;
 }
@@ -79,8 +81,9 @@ SampleRequest request_for(const saltus_model& m, const Saving& saving) {
     }
   }
   r.target = m.target;
+  r.whole = m.whole;
   if (m.value) {
-    r.model_base = model_base(*m.value);
+    r.model_base = m.base;
     r.labels = labels_of(*m.value);
     r.objective = m.objective;
     r.model_files = m.files;
@@ -104,6 +107,50 @@ void take_plan(Options& o, RunPlan& plan, bool resumed) {
   o.take_seed(plan.seed);
 }
 
+// The chains are a range of those of a larger run.
+void take_range(Options& o, SampleRequest& r) {
+  int first = 0;
+  o.take("first_chain", first, 0);
+  o.take("chains_of_run", r.chains_of_run, 1, 1'000'000'000);
+  r.plan.first_chain = static_cast<std::uint32_t>(first);
+  if (r.chains_of_run == 0) {
+    if (first > 0) throw UsageError("first_chain needs chains_of_run, the chains of the whole run");
+    return;
+  }
+  if (first + std::int64_t{r.plan.chains} > r.chains_of_run) {
+    throw UsageError(fmt::format("chains {} to {} are not among the {} of the run", first,
+                                 first + std::int64_t{r.plan.chains} - 1, r.chains_of_run));
+  }
+  if (r.sampler == "auto") throw UsageError("parts of a run cannot choose a sampler: name one");
+  const auto sampler = make_sampler(r.sampler, *r.target, r.settings);
+  if (sampler->tunable() && r.plan.warmup > 0) {
+    throw UsageError("parts of a run cannot tune " + sampler->name() + " together: give its " +
+                     sampler->tunable()->tuning().front().parameter);
+  }
+  if (r.tempering && r.tempering->betas.empty()) {
+    throw UsageError("parts of a run cannot adapt a ladder together: give betas");
+  }
+}
+
+// Coordinates whose draws are kept, as places among the free ones.
+void take_columns(Options& o, const saltus_model& m, SampleRequest& r) {
+  if (!o.has("keep")) return;
+  std::vector<double> keep;
+  o.take("keep", keep);
+  const int dim = m.whole_target().domain().dim();
+  for (const double k : keep) {
+    if (k != std::trunc(k) || k < 0 || k >= dim) {
+      o.refuse("keep", fmt::format("coordinates from 0 to {}", dim - 1));
+    }
+    const int i = static_cast<int>(k);
+    if (m.whole && m.whole->given.is_given(i)) {
+      throw UsageError(fmt::format("keep names coordinate {}, which is given", i));
+    }
+    r.columns.push_back(m.whole ? m.whole->given.place(i) : i);
+  }
+  if (keep.empty()) throw UsageError("keep names no coordinates");
+}
+
 SampleRequest request_of(const saltus_model& m, const char* options, bool keeps_draws,
                          bool starts_given) {
   Options o(options);
@@ -119,6 +166,8 @@ SampleRequest request_of(const saltus_model& m, const char* options, bool keeps_
   if (!resumed) {
     o.take_sampler(r.sampler, r.settings);
     take_tempering(o, r);
+    take_range(o, r);
+    take_columns(o, m, r);
   }
   std::string record = keeps_draws ? "draws" : "moments", init = "dispersed";
   o.take("record", record);
@@ -152,17 +201,75 @@ SampleRequest request_of(const saltus_model& m, const char* options, bool keeps_
   return r;
 }
 
+std::size_t kept_dim(const SampleRequest& r) {
+  return r.columns.empty() ? static_cast<std::size_t>(r.target->domain().dim()) : r.columns.size();
+}
+
 void give_arrays(SampleRequest& r, const saltus_arrays& a) {
   if (r.keep != Keep::arrays) return;
   const auto n = static_cast<std::size_t>(r.plan.chains), draws = std::size_t{r.plan.draws};
-  const auto dim = static_cast<std::size_t>(r.target->domain().dim());
+  r.arrays = {};
   if (a.bytes) {
-    r.arrays.bytes = {a.bytes, n * draws * dim};
+    r.arrays.bytes = {a.bytes, n * draws * kept_dim(r)};
   } else {
-    r.arrays.states = {a.levels, n * draws * dim};
+    r.arrays.states = {a.levels, n * draws * kept_dim(r)};
   }
   if (a.logp) r.arrays.logp = {a.logp, n * draws};
 }
+
+// The caller's array has rows of all coordinates, the engine rows of the free ones at its
+// beginning: both ways in place, and rows that no draw is in yet with the others.
+template <class T>
+void widen(T* rows, std::size_t count, const GivenValues& given) {
+  const std::size_t dim = static_cast<std::size_t>(given.domain().dim()),
+                    some = given.free().size();
+  std::vector<T> free(some);
+  for (std::size_t r = count; r-- > 0;) {
+    std::copy_n(rows + r * some, some, free.begin());
+    for (std::size_t k = 0; k < some; ++k) {
+      rows[r * dim + static_cast<std::size_t>(given.free()[k])] = free[k];
+    }
+    for (const auto& [i, level] : given.list()) {
+      rows[r * dim + static_cast<std::size_t>(i)] = static_cast<T>(level);
+    }
+  }
+}
+
+template <class T>
+void narrow(T* rows, std::size_t count, const GivenValues& given) {
+  const std::size_t dim = static_cast<std::size_t>(given.domain().dim()),
+                    some = given.free().size();
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t k = 0; k < some; ++k) {
+      rows[r * some + k] = rows[r * dim + static_cast<std::size_t>(given.free()[k])];
+    }
+  }
+}
+
+// The layout of the caller's array while the engine writes to it.
+class FreeLayout {
+ public:
+  FreeLayout(const saltus_arrays& arrays, const SampleRequest& r, bool holds_draws)
+      : arrays_(arrays), whole_(r.whole) {
+    if (!whole_ || r.keep != Keep::arrays || !r.columns.empty()) whole_.reset();
+    rows_ = static_cast<std::size_t>(r.plan.chains) * std::size_t{r.plan.draws};
+    if (!whole_ || !holds_draws) return;
+    arrays.bytes ? narrow(arrays.bytes, rows_, whole_->given)
+                 : narrow(arrays.levels, rows_, whole_->given);
+  }
+  FreeLayout(const FreeLayout&) = delete;
+  FreeLayout& operator=(const FreeLayout&) = delete;
+  ~FreeLayout() {
+    if (!whole_) return;
+    arrays_.bytes ? widen(arrays_.bytes, rows_, whole_->given)
+                  : widen(arrays_.levels, rows_, whole_->given);
+  }
+
+ private:
+  const saltus_arrays& arrays_;
+  std::shared_ptr<const WholeModel> whole_;
+  std::size_t rows_ = 0;
+};
 
 void copy_acceptance(const SampleResult& r, std::uint64_t most, float* out) {
   if (!out || !r.draws) return;
@@ -204,80 +311,70 @@ SampleProgress progress_for(saltus_progress progress, void* user) {
   };
 }
 
-int sample_into(const saltus_model& m, const char* options, const saltus_arrays& a,
-                const SampleProgress& progress, char** json) {
-  const bool keeps_draws = a.levels || a.bytes;
-  SampleRequest request = request_of(m, options, keeps_draws, a.start != nullptr);
-  if (request.resume.empty()) check_sampler(m, request.sampler, request.settings);
-  give_arrays(request, a);
-  const auto init = request.notes.find("init");
-  const RowBuffer<Symbol> start =
-      request.resume.empty() ? start_states(init == request.notes.end() ? "" : init->second,
-                                            a.start, request.plan.chains, request.target->domain())
-                             : RowBuffer<Symbol>();
-  request.start = start.view();
-  const std::uint64_t most = request.plan.draws;
-  const SampleResult result = sample(std::move(request), progress);
-  copy_acceptance(result, most, a.acceptance);
+struct Outcome {
+  saltus_state** state;
+  char** json;
+};
+
+int give_back(SampleRun& run, const saltus_arrays& a, const Outcome& out) {
+  const SampleResult result = run.result();
+  copy_acceptance(result, run.request().plan.draws, a.acceptance);
   copy_summaries(result, a);
-  if (json) {
+  std::unique_ptr<saltus_state> state;
+  if (out.state && run.request().keep == Keep::arrays) {
+    state = std::make_unique<saltus_state>(saltus_state{run.request(), run.state()});
+    state->request.start = {};
+    state->request.arrays = {};
+  }
+  if (out.json) {
     std::string text;
     write_sample_json(result, "", -1, [&](std::string_view part) { text += part; });
-    *json = copied(text);
+    *out.json = copied(text);
   }
+  if (out.state) *out.state = state.release();
   return result.complete ? SALTUS_OK : SALTUS_STOPPED;
 }
 
-// Draws in the caller's memory.
-class GivenDraws final : public Draws {
- public:
-  GivenDraws(const Domain& domain, int chains, std::uint64_t draws, const void* levels, int width,
-             bool by_level)
-      : levels_(levels), width_(width), chains_(chains), draws_(draws), dim_(domain.dim()) {
-    if (width != 1 && width != 2)
-      throw UsageError("width is " + std::to_string(width) + "; expected 1 or 2 bytes");
-    if (chains < 1 || draws < 1) throw UsageError("there are no draws to summarise");
-    info_.shape = {dim_};
-    info_.levels = domain.max_levels();
-    info_.first_value = by_level ? 0 : domain.first_value();
-    info_.spacing = by_level ? 1 : domain.spacing();
-    if (domain.kind() == Domain::Kind::ordered && !by_level) return;
-    if (domain.uniform_levels() > 0) {
-      info_.classes = {domain.uniform_levels()};
-    } else {
-      for (int i = 0; i < dim_; ++i) info_.classes.push_back(domain.levels(i));
-    }
-  }
-  const DrawsInfo& info() const override { return info_; }
-  int chains() const override { return chains_; }
-  std::size_t draws() const override { return draws_; }
-  int dim() const override { return dim_; }
-  void read_states(int chain, std::size_t first, Rows<Symbol> x) const override {
-    for (int r = 0; r < x.rows; ++r) {
-      const std::size_t at =
-          (static_cast<std::size_t>(chain) * draws_ + first + static_cast<std::size_t>(r)) *
-          static_cast<std::size_t>(dim_);
-      if (width_ == 1) {
-        std::copy_n(static_cast<const std::uint8_t*>(levels_) + at, dim_, x[r]);
-      } else {
-        std::copy_n(static_cast<const std::uint16_t*>(levels_) + at, dim_, x[r]);
-      }
-    }
-  }
-  void read_logp(int, std::size_t, std::span<double> out) const override {
-    std::ranges::fill(out, NAN);
-  }
-  void read_acceptance(int, std::size_t, std::span<float> out) const override {
-    std::ranges::fill(out, std::numeric_limits<float>::quiet_NaN());
-  }
+int sample_into(const saltus_model& m, const char* options, const saltus_arrays& a,
+                const SampleProgress& progress, const Outcome& out) {
+  const bool keeps_draws = a.levels || a.bytes;
+  SampleRequest request = request_of(m, options, keeps_draws, a.start != nullptr);
+  const bool resumed = !request.resume.empty();
+  if (!resumed) check_sampler(m, request.sampler, request.settings);
+  give_arrays(request, a);
+  RowBuffer<Symbol> start;
+  if (!resumed) start = start_states(m, request.notes["init"], a.start, request.plan.chains);
+  request.start = start.view();
+  const FreeLayout layout(a, request, false);
+  SampleRun run(std::move(request));
+  run.start();
+  run.go(progress);
+  return give_back(run, a, out);
+}
 
- private:
-  DrawsInfo info_;
-  const void* levels_;
-  int width_, chains_;
-  std::size_t draws_;
-  int dim_;
-};
+// From where a run stands. The sampler was chosen and tuned then; the checkpoint was that run's.
+int sample_further(const saltus_model& m, const char* options, const saltus_state& before,
+                   const saltus_arrays& a, const SampleProgress& progress, const Outcome& out) {
+  if (before.request.target != m.target)
+    throw UsageError("the state is that of another model's run");
+  SampleRequest request = before.request;
+  static_cast<Saving&>(request) = {};
+  Options o(options);
+  o.take("draws", request.plan.draws, 1);
+  o.take("threads", request.plan.threads, 0, 4096);
+  o.take("time_limit", request.time_limit, 0);
+  o.take("probe", request.probe);
+  o.take("exact", request.exact);
+  o.finish();
+  if (!a.levels && !a.bytes) throw UsageError("there is no array for the draws");
+  request.plan.threads = threads_for(m, request.plan.threads);
+  give_arrays(request, a);
+  const FreeLayout layout(a, request, true);
+  SampleRun run(std::move(request));
+  run.start_from(before.bytes);
+  run.go(progress);
+  return give_back(run, a, out);
+}
 
 }  // namespace
 }  // namespace saltus::c
@@ -292,7 +389,48 @@ int saltus_sample(const saltus_model* model, const char* options, const saltus_a
   return guarded([&] {
     need(model, "model");
     return sample_into(*model, options, arrays ? *arrays : saltus_arrays{},
-                       progress_for(progress, user), json);
+                       progress_for(progress, user), {nullptr, json});
+  });
+}
+
+int saltus_sample_on(const saltus_model* model, const char* options, const saltus_state* before,
+                     const saltus_arrays* arrays, saltus_progress progress, void* user,
+                     saltus_state** after, char** json) {
+  return guarded([&] {
+    need(model, "model");
+    const saltus_arrays given = arrays ? *arrays : saltus_arrays{};
+    const SampleProgress listener = progress_for(progress, user);
+    const Outcome out = {after, json};
+    return before ? sample_further(*model, options, *before, given, listener, out)
+                  : sample_into(*model, options, given, listener, out);
+  });
+}
+
+void saltus_state_free(saltus_state* state) {
+  delete state;
+}
+
+int saltus_chain_ranges(const saltus_model* model, const char* options, char** json) {
+  return guarded([&] {
+    need(model, "model"), need(json, "json");
+    Options o(options);
+    std::string name = "dmala";
+    Settings settings;
+    int chains = 4, tile = 0, parts = 1;
+    o.take_sampler(name, settings);
+    o.take("chains", chains, 1, 1'000'000'000);
+    o.take("tile", tile, 1, 1'000'000);
+    o.take("parts", parts, 1, 1'000'000'000);
+    o.finish();
+    check_sampler(*model, name, settings);
+    if (name != "auto" && make_sampler(name, *model->target, settings)->interacting())
+      tile = chains;
+    auto list = OrderedJson::array();
+    for (const ChainRange& range : chain_ranges(*model->target, chains, tile, parts)) {
+      list.push_back({range.first_chain, range.chains});
+    }
+    *json = copied(list.dump());
+    return SALTUS_OK;
   });
 }
 
@@ -307,59 +445,11 @@ int saltus_checkpoint_info(const char* path, char** json) {
     j["thin"] = r.plan.thin;
     j["seed"] = r.plan.seed;
     j["record"] = r.keep == Keep::moments ? "moments" : r.keep == Keep::disk ? "disk" : "draws";
+    j["keep"] = r.columns.empty() ? OrderedJson(nullptr) : OrderedJson(r.columns);
     j["sampler"] = r.sampler;
     j["set"] = r.settings;
     j["model"] = r.model_text.empty() ? OrderedJson(nullptr) : OrderedJson(r.model_text);
     *json = copied(j.dump());
-    return SALTUS_OK;
-  });
-}
-
-int saltus_summarise(const char* domain, int32_t chains, uint64_t draws, const void* levels,
-                     int32_t width, int32_t threads, double* mean, double* sd, double* mcse,
-                     double* ess_bulk, double* ess_tail, double* rhat) {
-  return guarded([&] {
-    need(levels, "levels");
-    const GivenDraws given(domain_in(domain), chains, draws, levels, width, false);
-    const auto all = summarise(given, ess_tail != nullptr, threads);
-    const std::pair<double*, double CoordinateSummary::*> columns[] = {
-        {mean, &CoordinateSummary::mean},         {sd, &CoordinateSummary::sd},
-        {mcse, &CoordinateSummary::mcse},         {ess_bulk, &CoordinateSummary::ess_bulk},
-        {ess_tail, &CoordinateSummary::ess_tail}, {rhat, &CoordinateSummary::rhat}};
-    for (const auto& [out, of] : columns) {
-      for (std::size_t i = 0; out && i < all.size(); ++i) out[i] = all[i].*of;
-    }
-    return SALTUS_OK;
-  });
-}
-
-int saltus_summarise_levels(const char* domain, int32_t chains, uint64_t draws, const void* levels,
-                            int32_t width, int32_t threads, double* probability, double* mcse,
-                            double* ess, double* rhat) {
-  return guarded([&] {
-    need(levels, "levels"), need(probability, "probability"), need(mcse, "mcse");
-    need(ess, "ess"), need(rhat, "rhat");
-    const Domain d = domain_in(domain);
-    const GivenDraws given(d, chains, draws, levels, width, true);
-    const auto all = summarise(given, false, threads);
-    std::size_t at = 0;
-    const auto put = [&](std::size_t k, double p, double error, double size, double r) {
-      probability[k] = p, mcse[k] = error, ess[k] = size, rhat[k] = r;
-    };
-    for (int i = 0; i < d.dim(); ++i) {
-      const CoordinateSummary& s = all[static_cast<std::size_t>(i)];
-      const auto count = static_cast<std::size_t>(d.levels(i));
-      for (std::size_t k = 0; k < count; ++k)
-        put(at + k, s.classes.empty() ? 0 : NAN, NAN, NAN, NAN);
-      for (const ClassSummary& c : s.classes) {
-        put(at + static_cast<std::size_t>(c.level), c.probability, c.mcse, c.ess, c.rhat);
-      }
-      if (s.classes.empty()) {  // one level, or two: the index is 0 or 1
-        put(at, 1 - s.mean, s.mcse, s.ess_bulk, s.rhat);
-        if (count > 1) put(at + 1, s.mean, s.mcse, s.ess_bulk, s.rhat);
-      }
-      at += count;
-    }
     return SALTUS_OK;
   });
 }

@@ -1,4 +1,4 @@
-// log Z, verification, races, searches and exact answers for the C interface.
+// log Z, verification, races, searches, certificates and exact answers for the C interface.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,11 +7,13 @@
 #include "c/handles.hpp"
 #include "c/options.hpp"
 #include "saltus/anneal.hpp"
+#include "saltus/certify.hpp"
 #include "saltus/compare.hpp"
 #include "saltus/logz.hpp"
 #include "saltus/verify.hpp"
 #include "service/parts.hpp"
 #include "service/result_json.hpp"
+#include "service/whole.hpp"
 
 namespace saltus::c {
 namespace {
@@ -60,19 +62,20 @@ LogzTempering tempering_of(Options& o, const AnnealingPlan& a) {
 
 // Says which base it is.
 std::string take_base(Options& o, const saltus_model& m, LogzRequest& r) {
-  const std::optional<Independent> own =
-      m.value ? model_base(*m.value) : std::optional<Independent>();
-  r.base = own;
-  if (!o.has("base")) return own ? "model" : "uniform";
+  r.base = m.base;
+  if (!o.has("base")) return m.base ? "model" : "uniform";
   if (o.at("base").is_array()) {
     std::vector<double> probabilities;
     o.take("base", probabilities);
+    if (m.whole) {
+      probabilities = free_probabilities(probabilities, m.target->domain(), m.whole->given);
+    }
     r.base = Independent::with_probabilities(m.target->domain(), probabilities);
     return "given";
   }
   std::string name;
   o.take("base", name);
-  if (name == "model" && !own) {
+  if (name == "model" && !m.base) {
     throw UsageError("the model " + m.target->name() + " has no base of its own");
   }
   if (name != "model" && name != "uniform") {
@@ -89,7 +92,7 @@ struct LogzWork {
 
 LogzWork logz_work(const saltus_model& m, const char* options) {
   Options o(options);
-  LogzWork w{LogzRequest(m.target), {"ais", "", "the test data", 0}};
+  LogzWork w{LogzRequest(m.target), {"ais", "", "the test data", 0, m.whole.get()}};
   LogzRequest& r = w.request;
   o.take_sampler(r.sampler, r.settings);
   o.take("method", w.names.method);
@@ -113,20 +116,6 @@ LogzWork logz_work(const saltus_model& m, const char* options) {
   o.finish();
   check_sampler(m, r.sampler, r.settings);
   return w;
-}
-
-RowBuffer<Symbol> copied_rows(const Domain& domain, std::size_t rows, const std::uint16_t* levels) {
-  RowBuffer<Symbol> copy(static_cast<int>(rows), domain.dim());
-  for (int r = 0; r < static_cast<int>(rows); ++r) {
-    const std::uint16_t* from = levels + std::ptrdiff_t{r} * domain.dim();
-    for (int i = 0; i < domain.dim(); ++i) {
-      if (from[i] < domain.levels(i)) continue;
-      throw DataError(fmt::format("row {} of the data has level {} at coordinate {}; there are {}",
-                                  r, from[i], i, domain.levels(i)));
-    }
-    std::copy_n(from, domain.dim(), copy.view()[r]);
-  }
-  return copy;
 }
 
 // ---- compare ----
@@ -160,9 +149,7 @@ CompareRequest compare_request(const saltus_model& m, const char* options) {
   o.finish();
   r.plan.threads = threads_for(m, r.plan.threads);
   r.plan.warmup_seconds = r.plan.seconds / 4;
-  if (const auto base = m.value ? model_base(*m.value) : std::optional<Independent>()) {
-    r.plan.base = std::make_shared<Independent>(*base);
-  }
+  if (m.base) r.plan.base = std::make_shared<Independent>(*m.base);
   return r;
 }
 
@@ -178,6 +165,8 @@ AnnealWork anneal_work(const saltus_model& m, const char* options) {
   AnnealWork w{AnnealRequest(m.target)};
   AnnealRequest& r = w.request;
   r.objective = m.objective;
+  r.problem = m.problem;
+  r.whole = m.whole;
   if (m.value) r.labels = labels_of(*m.value);
   o.take_sampler(r.sampler, r.settings);
   if (r.sampler == "auto" && !r.settings.empty()) {
@@ -239,18 +228,41 @@ OrderedJson enumerated_json(const Target& target, const ExactAnswer& answer) {
 
 OrderedJson exact_answer_json(const saltus_model& m, const EliminationLimits& limits) {
   const Target& target = *m.target;
-  if (const std::optional<FactorsModel> graph = factor_graph(target)) {
+  const std::optional<FactorsModel> graph =
+      target.constraint() ? std::nullopt : factor_graph(target);
+  if (graph) {
     const EliminationAnswer answer = eliminate(*graph, limits);
     if (answer.best.empty()) throw DataError("every state of the model has probability 0");
-    return exact_json(target, answer, m.value ? labels_of(*m.value) : Labels{}, nullptr);
+    return exact_json(m.whole_target(), m.whole ? with_given(answer, m.whole->given) : answer,
+                      m.value ? labels_of(*m.value) : Labels{}, m.whole.get());
   }
   const Domain& d = target.domain();
-  if (!d.unbounded() && d.states(static_cast<std::uint64_t>(kExactWork / d.dim()))) {
-    return enumerated_json(target, exact_answer(target, threads_for(m, 0)));
+  if (!d.unbounded() && count_states(target, static_cast<std::uint64_t>(kExactWork / d.dim()))) {
+    const ExactAnswer answer = exact_answer(target, threads_for(m, 0));
+    return enumerated_json(m.whole_target(),
+                           m.whole ? with_given(answer, target, *m.whole) : answer);
   }
-  throw UsageError("there is no exact answer for the model " + target.name() +
+  throw UsageError("there is no exact answer for the model " + m.whole_target().name() +
                    ": it is not made of factors over few coordinates with finitely many levels, "
                    "and has too many states to go through");
+}
+
+// ---- certify ----
+
+CertifyRequest certify_request(const saltus_model& m, const char* options) {
+  Options o(options);
+  CertifyRequest r{.target = m.target};
+  o.take_sampler(r.sampler, r.settings);
+  o.take("pairs", r.pairs, 2, 10'000'000);
+  if (o.has("lag")) o.take("lag", r.lag.emplace(), 1);
+  o.take("max_steps", r.max_steps, 1);
+  o.take("warmup", r.warmup, 0);
+  o.take("threads", r.threads, 0, 4096);
+  o.take_seed(r.seed);
+  o.finish();
+  check_sampler(m, r.sampler, r.settings);
+  r.threads = threads_for(m, r.threads);
+  return r;
 }
 
 }  // namespace
@@ -269,7 +281,10 @@ int saltus_logz(const saltus_model* model, const char* options, size_t test_rows
     RowBuffer<Symbol> rows;
     if (test_rows > 0) {
       need(test, "test");
-      rows = copied_rows(model->target->domain(), test_rows, test);
+      if (model->whole) {
+        throw UsageError("data have no place beside given values: they are of all coordinates");
+      }
+      rows = free_rows(*model, test_rows, test, "the data");
       work.request.test = rows.view();
       work.request.test_name = work.names.test;
       work.names.test_rows = static_cast<int>(test_rows);
@@ -326,7 +341,8 @@ int saltus_compare(const saltus_model* model, const char* options, saltus_progre
       *json = copied(R"({"complete": false})");
       return SALTUS_STOPPED;
     }
-    *json = copied(compare_json({*request.target, request.plan, result}).dump());
+    *json = copied(
+        compare_json({model->whole_target(), request.plan, result, model->whole.get()}).dump());
     return SALTUS_OK;
   });
 }
@@ -342,9 +358,32 @@ int saltus_anneal(const saltus_model* model, const char* options, saltus_progres
       return listener(stages[static_cast<int>(s.stage)], s.done, s.seconds, s.best);
     });
     std::string text;
-    write_json(anneal_json(work.request, result, model->target->name(), work.schedule),
+    write_json(anneal_json(work.request, result, model->whole_target().name(), work.schedule),
                {{"betas", result.betas}}, -1, [&](std::string_view part) { text += part; });
     *json = copied(text);
+    return result.complete ? SALTUS_OK : SALTUS_STOPPED;
+  });
+}
+
+int saltus_certify(const saltus_model* model, const char* options, saltus_progress progress,
+                   void* user, char** json) {
+  return guarded([&] {
+    need(model, "model"), need(json, "json");
+    const CertifyRequest request = certify_request(*model, options);
+    const Listener listener{progress, user};
+    CertifyResult result = certify(request, [&](const CertifyStatus& s) {
+      return listener(s.pilot ? "pilot" : "coupling", static_cast<double>(s.done) / s.pairs);
+    });
+    const WholeModel* const whole = model->whole.get();
+    for (UnbiasedMean& m : result.means) {
+      if (whole && m.coordinate >= 0) {
+        m.coordinate = whole->given.free()[static_cast<std::size_t>(m.coordinate)];
+      }
+    }
+    const auto name = [](const UnbiasedMean& m) {
+      return m.coordinate < 0 ? "log p" : std::to_string(m.coordinate);
+    };
+    *json = copied(certificate_json(request, result, whole, name).dump());
     return result.complete ? SALTUS_OK : SALTUS_STOPPED;
   });
 }

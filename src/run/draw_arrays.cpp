@@ -108,10 +108,11 @@ void DrawArrays::merge(const Recorder& other) {
 void DrawArrays::save(ByteWriter& out) const {
   out.put(draws_);
   out.put(!arrays_.logp.empty());
-  std::vector<Symbol> x(draws_ * cols_);
-  std::vector<double> logp(draws_);
+  const std::size_t kept = leaves_out_states_ ? 0 : draws_;
+  std::vector<Symbol> x(kept * cols_);
+  std::vector<double> logp(kept);
   for (std::size_t chain = 0; chain < static_cast<std::size_t>(chains_); ++chain) {
-    for (std::size_t t = 0; t < draws_; ++t) {
+    for (std::size_t t = 0; t < kept; ++t) {
       for (std::size_t c = 0; c < cols_; ++c) x[t * cols_ + c] = level(chain, t, c);
     }
     read_logp(static_cast<int>(chain), 0, logp);
@@ -127,13 +128,14 @@ void DrawArrays::restore(ByteReader& in) {
   if (draws_ > most_) throw DataError("it holds more draws than there is room for");
   if (!with_logp && !arrays_.logp.empty()) throw DataError("it holds no log p of its draws");
   if (draws_ > 0) in.next_array_length(1);  // before memory is asked for
-  std::vector<Symbol> x(draws_ * cols_);
-  std::vector<double> logp(draws_);
+  const std::size_t kept = leaves_out_states_ ? 0 : draws_;
+  std::vector<Symbol> x(kept * cols_);
+  std::vector<double> logp(kept);
   for (std::size_t chain = 0; chain < static_cast<std::size_t>(chains_); ++chain) {
     in.get_array(std::span<Symbol>(x));
     in.get_array(std::span<double>(logp));
     in.get_array(std::span<float>(acceptance_.data() + chain * most_, draws_));
-    for (std::size_t t = 0; t < draws_; ++t) {
+    for (std::size_t t = 0; t < kept; ++t) {
       for (std::size_t c = 0; c < cols_; ++c) put(chain, t, c, x[t * cols_ + c]);
       if (!arrays_.logp.empty()) logp_at(chain, t) = logp[t];
     }

@@ -137,6 +137,11 @@ LearnRun::LearnRun(LearnRequest request) : request_(std::move(request)) {
                    learning_settings(request_.sampler, request_.settings)),
       request_.plan);
   if (request_.epochs > 0) request_.iterations = learning_->batches().iterations(request_.epochs);
+  if (!request_.before.empty()) {
+    go_on_from(request_.before, "what was learned before");
+    request_.iterations += learning_->iteration();
+    request_.before.clear();
+  }
   if (!request_.resume.empty() && !learning_->idle()) restore();
 }
 
@@ -145,16 +150,20 @@ void LearnRun::restore() {
   std::vector<std::byte> state;
   if (!team || team->leads()) state = read_checkpoint(request_.resume).state;
   if (team) state = team->share(state);
+  go_on_from(state, request_.resume + ": the checkpoint");
+  if (request_.iterations < learning_->iteration()) {
+    throw UsageError(fmt::format("{} has done {} iterations already", request_.resume,
+                                 with_commas(learning_->iteration())));
+  }
+}
+
+void LearnRun::go_on_from(std::span<const std::byte> state, const std::string& source) {
   ByteReader in(state);
   try {
     totals_ = in.get<LearnTotals>();
     learning_->restore(in);
   } catch (const DataError& e) {
-    throw DataError(request_.resume + ": the checkpoint does not fit (" + e.what() + ")");
-  }
-  if (request_.iterations < learning_->iteration()) {
-    throw UsageError(fmt::format("{} has done {} iterations already", request_.resume,
-                                 with_commas(learning_->iteration())));
+    throw DataError(source + " does not fit (" + e.what() + ")");
   }
 }
 
@@ -180,11 +189,15 @@ bool LearnRun::go(const LearnProgress& progress) {
   return learning_->iteration() >= request_.iterations;
 }
 
-void LearnRun::save() const {
+std::vector<std::byte> LearnRun::state() const {
   ByteWriter out;
   out.put(totals_);
   learning_->save(out);
-  write_checkpoint(request_.checkpoint, describe(request_), out.bytes());
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+void LearnRun::save() const {
+  write_checkpoint(request_.checkpoint, describe(request_), state());
 }
 
 void LearnRun::save_to(const std::string& checkpoint) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "saltus/anneal.hpp"
+#include "saltus/certify.hpp"
 #include "saltus/compare.hpp"
 #include "saltus/exact.hpp"
 #include "saltus/logz.hpp"
@@ -98,6 +99,13 @@ const char* verdict_word(Check::Outcome outcome);  // "ok", "FAILED", ...
 // Of all coordinates, also where values are given.
 OrderedJson exact_json(const Target& target, const EliminationAnswer& answer, const Labels& labels,
                        const WholeModel* whole);
+
+// Shares of the pairs whose meeting times are shown.
+inline constexpr double kMeetingShares[] = {0.1, 0.5, 0.9, 0.99, 1};
+// Coordinates of the result's means are those of the whole model; `name` says what each is of.
+OrderedJson certificate_json(const CertifyRequest& request, const CertifyResult& result,
+                             const WholeModel* whole,
+                             const std::function<std::string(const UnbiasedMean&)>& name);
 
 // What the front of `logz` knows beside the request.
 struct LogzNames {

@@ -36,6 +36,17 @@ std::vector<int> spread_coordinates(int dim, int count) {
   return list;
 }
 
+std::vector<int> checked_columns(const std::vector<int>& columns, int dim) {
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const bool fits = columns[k] >= 0 && columns[k] < dim;
+    if (fits && (k == 0 || columns[k - 1] < columns[k])) continue;
+    throw UsageError("coordinate " + std::to_string(columns[k]) +
+                     " cannot be kept: they are named in increasing order, from 0 to " +
+                     std::to_string(dim - 1));
+  }
+  return columns;
+}
+
 // DrawsInfo::classes of some coordinates; empty: of all.
 std::vector<int> classes_of(const Domain& domain, std::vector<int> coordinates) {
   if (domain.kind() == Domain::Kind::ordered) return {};
@@ -88,7 +99,7 @@ std::vector<Expression> expressions_of(const SampleRequest& request) {
   const ExpressionSpace space = {domain.dim(), target.shape(), domain.first_value(),
                                  domain.spacing()};
   auto list = parse_expressions(request.observe, space);
-  if (request.keep == Keep::moments ||
+  if (request.keep == Keep::moments || !request.columns.empty() ||
       (request.coordinates > 0 && request.coordinates < request.target->domain().dim())) {
     throw UsageError("observables need the draws of all coordinates, which this run does not keep");
   }
@@ -251,6 +262,22 @@ void SampleRun::restore() {
   }
 }
 
+std::vector<std::byte> SampleRun::state() const {
+  ByteWriter out;
+  if (in_memory_) in_memory_->leave_out_states(true);
+  run_->save(out);
+  if (in_memory_) in_memory_->leave_out_states(false);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+void SampleRun::start_from(std::span<const std::byte> state) {
+  keep_draws();
+  if (in_memory_) in_memory_->leave_out_states(true);
+  ByteReader in(state);
+  run_->restore(in);
+  if (in_memory_) in_memory_->leave_out_states(false);
+}
+
 const Target& SampleRun::whole_target() const {
   return request_.whole ? *request_.whole->target : *request_.target;
 }
@@ -298,6 +325,7 @@ void SampleRun::keep_draws() {
   if (request_.coordinates > 0 && request_.coordinates < domain.dim()) {
     kept_ = spread_coordinates(domain.dim(), request_.coordinates);
   }
+  if (!request_.columns.empty()) kept_ = checked_columns(request_.columns, domain.dim());
   const bool apart = team_ && request_.keep_apart;
   if (team_ && !apart && !team_->leads()) {
     transport_ = sending_recorder(*team_, domain, range_.chains, kept_);

@@ -48,6 +48,7 @@ std::string describe_sample(const SampleRequest& r) {
   d["tile"] = r.plan.tile;
   d["keep"] = kKeeps[static_cast<int>(r.keep)];
   d["coordinates"] = r.coordinates;
+  if (!r.columns.empty()) d["columns"] = r.columns;
   d["observe"] = r.observe;
   d["notes"] = r.notes;
   if (const auto& t = r.tempering) {
@@ -80,6 +81,7 @@ SampleRequest read_sample_checkpoint(const std::string& checkpoint) {
     r.plan.tile = static_cast<int>(d.integer(d.at("tile"), "tile", 0, 1'000'000));
     r.keep = parse_keep(d.string("keep"), checkpoint);
     r.coordinates = static_cast<int>(d.integer(d.at("coordinates"), "coordinates", 0, INT32_MAX));
+    if (d.has("columns")) r.columns = d.at("columns").get<std::vector<int>>();
     r.observe = d.at("observe").get<std::vector<std::string>>();
     r.notes = d.at("notes").get<std::map<std::string, std::string>>();
     if (d.has("tempering")) r.tempering = tempering_in(d.at("tempering"));

@@ -66,4 +66,17 @@ ExactAnswer with_given(const ExactAnswer& free, const Target& target, const Whol
   return answer;
 }
 
+EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given) {
+  EliminationAnswer all = free;
+  all.best = given.whole(free.best);
+  all.probabilities.clear();
+  auto next = free.probabilities.begin();
+  for (int i = 0; i < given.domain().dim(); ++i) {
+    for (int k = 0; k < given.domain().levels(i); ++k) {
+      all.probabilities.push_back(given.is_given(i) ? given.value(i) == k : *next++);
+    }
+  }
+  return all;
+}
+
 }  // namespace saltus

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/exact.hpp"
 #include "saltus/io/model_file.hpp"
 #include "saltus/run/draws.hpp"
 
@@ -46,5 +47,7 @@ std::vector<double> free_probabilities(const std::vector<double>& all, const Dom
 
 // The exact answer of the free coordinates' law, of all coordinates.
 ExactAnswer with_given(const ExactAnswer& free, const Target& target, const WholeModel& whole);
+// The same by elimination: the given levels have probability 1.
+EliminationAnswer with_given(const EliminationAnswer& free, const GivenValues& given);
 
 }  // namespace saltus

@@ -2,9 +2,9 @@
 
 import itertools
 
+from support import PROGRAM, Test, main, program, unittest  # first: says where NumPy is missing
 import numpy as np
 import saltus
-from support import PROGRAM, Test, main, program, unittest
 
 
 @unittest.skipUnless(PROGRAM, "SALTUS_PROGRAM does not name the program")

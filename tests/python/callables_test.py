@@ -6,9 +6,9 @@ import sys
 import threading
 import traceback
 
+from support import Test, main, probabilities  # first: says where NumPy is missing
 import numpy as np
 import saltus
-from support import Test, main, probabilities
 
 random = np.random.default_rng(3)
 n = 20

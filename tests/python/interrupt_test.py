@@ -7,9 +7,9 @@ import sys
 import threading
 import time
 
+from support import Test, main  # first: says where NumPy is missing
 import numpy as np
 import saltus
-from support import Test, main
 
 CHILD = """
 import sys, warnings
@@ -169,7 +169,7 @@ class Checkpoints(Test):
 
         model, file = saltus.function(own, saltus.spin(8)), self.path("own.checkpoint")
         saltus.sample(model, draws=100, seed=2, checkpoint=file)
-        self.refused(saltus.UsageError, "is of a callable: give it as model=", saltus.resume, file)
+        self.refused(saltus.UsageError, "is of a model that is in no file: give it as model=", saltus.resume, file)
         r = saltus.resume(file, model=model, draws=300)
         whole = saltus.sample(model, draws=300, seed=2)
         self.assertTrue(np.array_equal(r.levels, whole.levels))

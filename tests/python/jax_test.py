@@ -2,6 +2,7 @@
 
 import sys
 
+from support import Test, main  # first: says where NumPy is missing
 import numpy as np
 
 try:
@@ -11,7 +12,6 @@ except ImportError:
     sys.exit(77)
 
 import saltus
-from support import Test, main
 
 random = np.random.default_rng(7)
 A = 0.3 * random.normal(size=(12, 12))

@@ -3,9 +3,9 @@
 import copy
 import pickle
 
+from support import Test, all_states, main, probabilities  # first: says where NumPy is missing
 import numpy as np
 import saltus
-from support import Test, all_states, main, probabilities
 
 random = np.random.default_rng(1)
 

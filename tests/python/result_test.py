@@ -6,10 +6,10 @@ import sys
 import types
 import warnings
 
+from support import Test, main  # first: says where NumPy is missing
 import numpy as np
 import saltus
 from saltus._table import Table
-from support import Test, main
 
 # Vehtari et al. (2021), from the paper's formulas.
 

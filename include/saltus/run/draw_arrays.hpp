@@ -40,6 +40,9 @@ class DrawArrays final : public Recorder, public Draws {
   void save(ByteWriter& out) const override;
   void restore(ByteReader& in) override;
 
+  // While it holds, `save` and `restore` leave out what the caller's arrays hold.
+  void leave_out_states(bool leave_out) { leaves_out_states_ = leave_out; }
+
   const DrawsInfo& info() const override { return info_; }
   void set_step_size(double step_size) { info_.step_size = step_size; }
   void set_attribute(const std::string& name, const std::string& text) {
@@ -84,6 +87,7 @@ class DrawArrays final : public Recorder, public Draws {
   std::vector<int> coordinates_;
   std::size_t cols_;
   std::uint64_t most_, draws_ = 0;
+  bool leaves_out_states_ = false;
   std::vector<std::uint64_t> made_;  // in this round, by chain
   std::vector<Symbol> own_states_;
   std::vector<double> own_logp_;

@@ -7,10 +7,11 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import _models
+from .. import _functions
 from .._domain import Array, Domain
 from .._errors import DataError, UsageError, missing
-from .._models import Model
+from .._models import Maker, Model
+from ._column import column
 
 try:
     import torch
@@ -34,19 +35,6 @@ def _precision(f: Any) -> Any:
             if parameter.is_floating_point():
                 return parameter.dtype
     return torch.get_default_dtype()
-
-
-def column(out: Any, rows: int, states: Any) -> Any:
-    """log p as (rows,). Refuses other shapes."""
-    if not isinstance(out, torch.Tensor):
-        raise DataError(f"the target returned {type(out).__name__}; expected a tensor of log p")
-    if tuple(out.shape) != (rows,):
-        hint = ": squeeze the last dimension" if tuple(out.shape) == (rows, 1) else ""
-        raise DataError(
-            f"the target returned shape {tuple(out.shape)} for states of shape {tuple(states.shape)};"
-            f" expected ({rows},){hint}"
-        )
-    return out
 
 
 class _Evaluator:
@@ -96,8 +84,8 @@ def target(
     if name is None and hasattr(f, "__name__"):
         label = f.__name__.strip("<>")
     _check(evaluator, domain)
-    maker: _models.Maker = (_again, (f, domain, device, dtype, label))
-    return _models.target(evaluator, domain, name=label, maker=maker)
+    maker: Maker = (_again, (f, domain, device, dtype, label))
+    return _functions.target(evaluator, domain, name=label, maker=maker)
 
 
 def _again(f: Any, domain: Domain, device: Any, dtype: Any, name: str) -> Model:
@@ -118,7 +106,7 @@ def _check(evaluator: _Evaluator, domain: Domain) -> None:
     if domain.kind == "categorical":
         if not isinstance(domain.levels, int):
             return  # refused by target()
-        x = _models.one_hot(levels.reshape(2, *domain.shape), domain)
+        x = _functions.one_hot(levels.reshape(2, *domain.shape), domain)
     together, score = evaluator(x, True)
     if np.isnan(together).any() or np.isposinf(together).any() or not np.isfinite(score).all():
         raise DataError("log p or its gradient is not finite at the lowest or the highest levels")

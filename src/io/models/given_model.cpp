@@ -52,8 +52,24 @@ void leave_free(Model& model, const std::string& given, const std::string& const
   } else {
     model.target = std::make_unique<Given>(whole->target, whole->given.list());
   }
-  model.text = Json{{"given", whole->given.text()}, {"of", model.text}}.dump();
+  if (!model.text.empty()) {
+    model.text = Json{{"given", whole->given.text()}, {"of", model.text}}.dump();
+  }
   model.whole = whole;
+}
+
+void restrict_target(Model& model, const std::string& constraint) {
+  if (constraint.empty()) return;
+  const Target& all = model.whole ? *model.whole->target : *model.target;
+  require_two_levels(all, constraint);
+  Constraint rule = Constraint::parse(constraint, all.domain().dim());
+  if (!model.text.empty()) {  // empty: no file describes the model
+    Json json = Json::parse(model.text);
+    json[kConstraintField] = rule.text();
+    model.text = json.dump();
+  }
+  if (model.whole) return restrict_free(model, rule);
+  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(rule));
 }
 
 void restrict_free(Model& model, const Constraint& rule) {

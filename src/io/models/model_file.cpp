@@ -411,23 +411,6 @@ std::string reference_to(const fs::path& path, const ProblemOptions& options = {
   return json.dump();
 }
 
-// The field that the text of a restricted model has beside its own.
-constexpr const char* kConstraintField = "constraint";
-
-// Restricts the target to the states that keep a constraint on all coordinates. Where some are
-// given before, Constraint::given says what is left of it for the others.
-void restrict_target(Model& model, const std::string& constraint) {
-  if (constraint.empty()) return;
-  const Target& all = model.whole ? *model.whole->target : *model.target;
-  require_two_levels(all, constraint);
-  Constraint rule = Constraint::parse(constraint, all.domain().dim());
-  Json json = Json::parse(model.text);
-  json[kConstraintField] = rule.text();
-  model.text = json.dump();
-  if (model.whole) return restrict_free(model, rule);
-  model.target = std::make_unique<Constrained>(std::move(model.target), std::move(rule));
-}
-
 // Adds the target, then the checksums: that a part of saltus is missing is said before that a file
 // is.
 Model complete(Model model, const std::string& source, const ModelOptions& options) {
