@@ -1,8 +1,14 @@
-// gwg and pas under sum = k: r distinct ones leave one after the other, and r distinct zeros come
-// in their place, each drawn by w_i = exp(d_i / 2) among those that are left, d_i being the
-// estimated change of log p by a flip. The way back draws them in the reversed order, by the
-// weights of the new state. gwg takes r = 1; pas draws r anew in each step, uniformly from 1 ... 2
-// swaps - 1.
+// gwg and pas under a constraint on the sum or the parity: sites leave their levels one after the
+// other, each drawn by w_i = exp(d_i / 2) among those that are left, d_i being the estimated change
+// of log p by a flip.
+//
+//   sum = k       r ones leave, then r zeros
+//   sum = a..b    so, or one fewer of the ones or of the zeros: each with the same probability, as
+//                 far as the state allows it
+//   parity        2 r sites of either level
+//
+// gwg takes r = 1; pas draws r anew in each step, uniformly from 1 ... 2 swaps - 1. The way back
+// draws the same sites in the reversed order, by the weights of the new state.
 #pragma once
 
 #include <memory>
@@ -32,11 +38,19 @@ class SwapPath final : public FlipKernel, public Tunable {
   std::unique_ptr<Sampler> tuned(std::span<const double> value, Phase phase) const override;
 
  private:
+  class Ways;
   double propose(const Symbol* x, std::span<double> d, const Stream& stream, Scratch& room,
                  std::int32_t* flips, std::uint32_t& count) const override;
   double log_back(const Symbol* y, std::span<double> d, std::span<const std::int32_t> flips,
                   Scratch& room) const override;
-  int limit() const;  // of swaps in one step
+  // The log of the probability, given r, to draw these sites in this order, of a sum the ones
+  // first.
+  double log_path(const Symbol* x, std::span<const double> log_weights,
+                  std::span<const std::int32_t> path, Scratch& room) const;
+  // r of a step that makes these flips of x; 0 where none does.
+  int swaps_of(const Symbol* x, std::span<const std::int32_t> flips) const;
+  bool of_parity() const { return constraint().kind() == Constraint::Kind::parity; }
+  int limit() const;  // of r
   int most() const;
 
   SwapPathOptions options_;
