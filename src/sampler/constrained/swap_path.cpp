@@ -4,84 +4,19 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
+#include "saltus/sampler/proposal.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/constrained/entries.hpp"
+#include "sampler/constrained/swaps_in_place.hpp"
 
 namespace saltus {
 namespace {
 
-constexpr double kTiny = 0x1p-900;  // of a sum of weights: the next largest becomes 1
 constexpr int kMostTuned = 64;      // mean swaps: a step costs as many passes over the coordinates
 constexpr double kMostPaths = 1e8;  // of all states of a table
-
-// The level that sites are drawn from; none: from both.
-using Level = std::optional<Symbol>;
-
-// Sites at a level, which leave it one after the other.
-class Side {
- public:
-  // With log weights of all sites of x. Takes the slots 1 and 2 of the memory.
-  Side(const Symbol* x, Level level, std::span<const double> log_weights, Scratch& room)
-      : log_weights_(log_weights),
-        sites_(room.get<std::int32_t>(2, log_weights.size())),
-        weights_(room.get<double>(1, log_weights.size())) {
-    for (std::size_t i = 0; i < log_weights.size(); ++i) {
-      if (!level || x[i] == *level) sites_[left_++] = static_cast<std::int32_t>(i);
-    }
-    weigh();
-  }
-
-  // Takes a site away, adding the log of its probability.
-  std::int32_t draw(double u, double& log_q) {
-    const double sum = total();
-    double part = u * sum;
-    std::size_t place = 0;
-    while (place + 1 < left_ && (part -= weights_[place]) >= 0) ++place;
-    while (place > 0 && !(weights_[place] > 0)) --place;  // rounding at the end
-    return take(place, sum, log_q);
-  }
-  void take_site(std::int32_t site, double& log_q) {
-    const double sum = total();
-    take(static_cast<std::size_t>(std::find(sites_, sites_ + left_, site) - sites_), sum, log_q);
-  }
-
- private:
-  void weigh() {
-    top_ = -INFINITY;
-    for (std::size_t k = 0; k < left_; ++k) top_ = std::max(top_, log_weight(k));
-    for (std::size_t k = 0; k < left_; ++k) weights_[k] = std::exp(log_weight(k) - top_);
-  }
-  double log_weight(std::size_t place) const {
-    return log_weights_[static_cast<std::size_t>(sites_[place])];
-  }
-  double total() {
-    double sum = 0;
-    for (std::size_t k = 0; k < left_; ++k) sum += weights_[k];
-    if (sum > kTiny) return sum;
-    weigh();
-    sum = 0;
-    for (std::size_t k = 0; k < left_; ++k) sum += weights_[k];
-    return sum;
-  }
-  std::int32_t take(std::size_t place, double sum, double& log_q) {
-    log_q += log_weight(place) - top_ - std::log(sum);
-    const std::int32_t site = sites_[place];
-    --left_;
-    sites_[place] = sites_[left_];
-    weights_[place] = weights_[left_];
-    return site;
-  }
-
-  std::span<const double> log_weights_;
-  std::int32_t* sites_;
-  double* weights_;
-  std::size_t left_ = 0;
-  double top_ = 0;
-};
 
 void halve(std::span<double> d) {
   for (double& v : d) v /= 2;
@@ -98,10 +33,6 @@ void each_order(std::span<std::int32_t> list, std::size_t middle,
       visit();
     } while (std::ranges::next_permutation(second).found);
   } while (std::ranges::next_permutation(first).found);
-}
-
-int ones_in(const Symbol* x, int dim) {
-  return static_cast<int>(std::count(x, x + dim, Symbol{1}));
 }
 
 std::size_t leading_ones(const Symbol* x, std::span<const std::int32_t> sites) {
@@ -177,25 +108,24 @@ std::string SwapPath::missing(const Target& target) const {
 
 // Number 0 of the stream is for r, and the sites take the numbers from 1 on; the way comes after
 // all of them.
-double SwapPath::propose(const Symbol* x, std::span<double> d, const Stream& stream, Scratch& room,
-                         std::int32_t* flips, std::uint32_t& count) const {
-  halve(d);
+double SwapPath::draw_path(Sides& sides, int ones, const Stream& stream, std::int32_t* flips,
+                           std::uint32_t& count) const {
   const int swaps =
       options_.fixed ? most() : std::min(1 + static_cast<int>(stream.uniform(0) * most()), most());
   double log_q = 0;
-  const auto draw = [&](Level level, int sites) {
+  const auto draw = [&](Side side, int sites) {
     if (sites == 0) return;
-    Side side(x, level, d, room);
+    sides.begin(side);
     for (int k = 0; k < sites; ++k) {
       const std::uint32_t number = ++count;
-      flips[number - 1] = side.draw(stream.uniform(number), log_q);
+      flips[number - 1] = sides.draw(stream.uniform(number), log_q);
     }
   };
   if (of_parity()) {
     draw({}, 2 * swaps);
     return log_q;
   }
-  const Ways ways(constraint(), ones_in(x, constraint().dim()), swaps);
+  const Ways ways(constraint(), ones, swaps);
   if (ways.count() == 0) return 0;  // the state stays
   const auto last = static_cast<std::uint32_t>(2 * limit() + 1);
   const Ways::Way way = ways.draw(ways.count() > 1 ? stream.uniform(last) : 0);
@@ -204,13 +134,13 @@ double SwapPath::propose(const Symbol* x, std::span<double> d, const Stream& str
   return log_q - std::log(ways.count());
 }
 
-double SwapPath::log_path(const Symbol* x, std::span<const double> log_weights,
-                          std::span<const std::int32_t> path, Scratch& room) const {
+double SwapPath::log_path(Sides& sides, const Symbol* x, int ones,
+                          std::span<const std::int32_t> path) const {
   double log_q = 0;
-  const auto take = [&](Level level, std::span<const std::int32_t> sites) {
+  const auto take = [&](Side side, std::span<const std::int32_t> sites) {
     if (sites.empty()) return;
-    Side side(x, level, log_weights, room);
-    for (const std::int32_t i : sites) side.take_site(i, log_q);
+    sides.begin(side);
+    for (const std::int32_t i : sites) sides.take(i, log_q);
   };
   if (of_parity()) {
     take({}, path);
@@ -219,8 +149,19 @@ double SwapPath::log_path(const Symbol* x, std::span<const double> log_weights,
   const std::size_t going = leading_ones(x, path);
   take(1, path.first(going));
   take(0, path.subspan(going));
-  const Ways ways(constraint(), ones_in(x, constraint().dim()), swaps_of(x, path));
-  return log_q - std::log(ways.count());
+  return log_q - std::log(Ways(constraint(), ones, swaps_of(x, path)).count());
+}
+
+int SwapPath::ones_of(const Symbol* x) const {
+  if (constraint().low() == constraint().high()) return constraint().low();
+  return static_cast<int>(std::count(x, x + constraint().dim(), Symbol{1}));
+}
+
+double SwapPath::propose(const Symbol* x, std::span<double> d, const Stream& stream, Scratch& room,
+                         std::int32_t* flips, std::uint32_t& count) const {
+  halve(d);
+  ListedSides sides(x, d, room);
+  return draw_path(sides, ones_of(x), stream, flips, count);
 }
 
 // Reversed, a path begins with the zeros that came, which are ones now.
@@ -230,7 +171,83 @@ double SwapPath::log_back(const Symbol* y, std::span<double> d, std::span<const 
   halve(d);
   const std::span path(room.get<std::int32_t>(3, flips.size()), flips.size());
   std::ranges::reverse_copy(flips, path.begin());
-  return log_path(y, d, path, room);
+  ListedSides sides(y, d, room);
+  return log_path(sides, y, ones_of(y), path);
+}
+
+bool SwapPath::in_place(const Target& target) const {
+  const LocalMoves* moves = target.local_moves();
+  if (!moves || !moves->moves_keep_score()) return false;
+  return static_cast<double>(most()) * (moves->max_neighbours() + 1) <= target.domain().dim();
+}
+
+Sampler::Needs SwapPath::needs(const Target& target) const {
+  if (!in_place(target)) return FlipKernel::needs(target);
+  return {true, true, target.local_moves()->need_target_cache()};
+}
+
+bool SwapPath::accumulates_rounding(const Target& target) const {
+  return in_place(target) || FlipKernel::accumulates_rounding(target);
+}
+
+int SwapPath::cache_size(const Target& target) const {
+  return in_place(target) ? SwapTrees::size(target.domain().dim(), !of_parity()) : 0;
+}
+
+// Whether there are trees depends on the number of swaps.
+std::string SwapPath::cache_key() const {
+  return name() + " " + std::to_string(*options_.swaps);
+}
+
+void SwapPath::start(const Target& target, Tile& tile, Workspace& work) const {
+  if (!in_place(target)) return;
+  for (int r = 0; r < tile.rows(); ++r) {
+    SwapsInPlace(target, tile, r, work, !of_parity(), 2 * most()).weigh_all();
+  }
+}
+
+void SwapPath::step(const Target& target, Tile& tile, Workspace& work,
+                    std::span<StepInfo> info) const {
+  if (!in_place(target)) return FlipKernel::step(target, tile, work, info);
+  const bool kept = target.local_moves()->need_target_cache();
+  if (tile.step % std::max(kFreshSteps, static_cast<std::uint64_t>(tile.x.cols)) == 0) {
+    target.evaluate_and_cache(work.at(tile.step), tile.x, tile.logp, tile.score,
+                              kept ? tile.target_cache : Rows<float>{});
+    work.evaluations.logp += static_cast<std::uint64_t>(tile.rows());
+    work.evaluations.gradient += static_cast<std::uint64_t>(tile.rows());
+    start(target, tile, work);
+  }
+  for (int r = 0; r < tile.rows(); ++r) {
+    step_in_place(target, tile, r, work, info[static_cast<std::size_t>(r)]);
+  }
+  tile.score_current = true;
+  tile.target_cache_current = !tile.target_cache || kept;
+  ++tile.step;
+}
+
+void SwapPath::step_in_place(const Target& target, Tile& tile, int r, Workspace& work,
+                             StepInfo& info) const {
+  SwapsInPlace place(target, tile, r, work, !of_parity(), 2 * most());
+  auto* room = work.sampler_scratch.get<std::int32_t>(6, static_cast<std::size_t>(2 * most()));
+  std::uint32_t count = 0;
+  const double log_q = draw_path(place.trees(), ones_of(place.x()),
+                                 work.stream(tile, r, Purpose::propose), room, count);
+  const std::span flips(room, count);
+  info = {1.0, count, count, true, false};
+  if (count == 0) return;
+  if (!std::isfinite(log_q)) {
+    metropolis(NAN, 0.5, info);
+    return place.weigh_all();
+  }
+  const double change = place.flip(flips);
+  std::ranges::reverse(flips);
+  const double back = log_path(place.trees(), place.x(), ones_of(place.x()), flips);
+  if (metropolis(change + back - log_q, tile, r, work, info)) {
+    place.restore(flips);
+    tile.logp[r] += change;
+  } else {
+    place.undo(flips);
+  }
 }
 
 void SwapPath::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
@@ -258,7 +275,8 @@ void SwapPath::transition_matrix(const StateTable& table, const When&, Rows<doub
       const int swaps = swaps_of(x, flips);
       if (swaps == 0 || swaps > most() || (options_.fixed && swaps != most())) continue;
       each_order(flips, of_parity() ? 0 : leading_ones(x, flips), [&] {
-        const double log_q = log_r + log_path(x, there, flips, room);
+        ListedSides sides(x, there, room);
+        const double log_q = log_r + log_path(sides, x, ones_of(x), flips);
         estimated_changes(table.domain(), table.state(t), table.score(t), back);
         leaving += std::exp(log_q);
         add_tested(table, s, t, log_q, log_r + log_back(table.state(t), back, flips, room), row,

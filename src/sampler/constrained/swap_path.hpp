@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "sampler/constrained/flip_kernel.hpp"
+#include "sampler/constrained/swap_sides.hpp"
 
 namespace saltus {
 
@@ -31,6 +32,13 @@ class SwapPath final : public FlipKernel, public Tunable {
   std::string name() const override { return single_ ? "gwg" : "pas"; }
   std::vector<Parameter> parameters() const override;
   std::string missing(const Target& target) const override;
+  Needs needs(const Target& target) const override;
+  bool accumulates_rounding(const Target& target) const override;
+  int cache_size(const Target& target) const override;
+  std::string cache_key() const override;
+  void start(const Target& target, Tile& tile, Workspace& work) const override;
+  void step(const Target& target, Tile& tile, Workspace& work,
+            std::span<StepInfo> info) const override;
   void transition_matrix(const StateTable& table, const When& when, Rows<double> matrix,
                          std::span<double> acceptance) const override;
   const Tunable* tunable() const override { return *options_.adapt ? this : nullptr; }
@@ -43,10 +51,17 @@ class SwapPath final : public FlipKernel, public Tunable {
                  std::int32_t* flips, std::uint32_t& count) const override;
   double log_back(const Symbol* y, std::span<double> d, std::span<const std::int32_t> flips,
                   Scratch& room) const override;
-  // The log of the probability, given r, to draw these sites in this order, of a sum the ones
-  // first.
-  double log_path(const Symbol* x, std::span<const double> log_weights,
-                  std::span<const std::int32_t> path, Scratch& room) const;
+  // Draws a path of a state with so many ones; returns the log of its probability given r.
+  double draw_path(Sides& sides, int ones, const Stream& stream, std::int32_t* flips,
+                   std::uint32_t& count) const;
+  // The same for a path that is known, of a sum the ones first.
+  double log_path(Sides& sides, const Symbol* x, int ones,
+                  std::span<const std::int32_t> path) const;
+  int ones_of(const Symbol* x) const;  // of a parity nobody asks
+  // Moving rows pays, so that a step costs the neighbours of a few sites.
+  bool in_place(const Target& target) const;
+  void step_in_place(const Target& target, Tile& tile, int r, Workspace& work,
+                     StepInfo& info) const;
   // r of a step that makes these flips of x; 0 where none does.
   int swaps_of(const Symbol* x, std::span<const std::int32_t> flips) const;
   bool of_parity() const { return constraint().kind() == Constraint::Kind::parity; }
