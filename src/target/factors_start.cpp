@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/draw_by_logs.hpp"
 #include "saltus/core/philox.hpp"
 #include "saltus/target/factors.hpp"
 
@@ -117,15 +118,9 @@ class Factors::Ancestral {
 
   bool choose(std::size_t at, std::size_t levels) {
     const std::span weights = std::span(weights_).first(levels);
-    const double top = std::ranges::max(weights);
-    if (top < -f_.penalty_ / 2) return false;
-    double sum = 0;
-    for (double& w : weights) sum += w = std::exp(w - top);
-    double left = stream_.uniform(kAncestralNumbers + next_++) * sum;
-    std::size_t k = 0;
-    while (k + 1 < levels && (left -= weights[k]) >= 0) ++k;
-    while (!(weights[k] > 0)) --k;  // rounding at the end; the largest weight is 1
-    x_[at] = static_cast<Symbol>(k);
+    if (std::ranges::max(weights) < -f_.penalty_ / 2) return false;
+    x_[at] =
+        static_cast<Symbol>(draw_by_logs(weights, stream_.uniform(kAncestralNumbers + next_++)));
     return true;
   }
 

@@ -1,7 +1,6 @@
 #include "sampler/constrained/conditional_updates.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace saltus {
 namespace {
@@ -21,21 +20,6 @@ void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) 
 }
 
 }  // namespace
-
-double take_exp(std::span<double> v) {
-  const double top = *std::ranges::max_element(v);
-  double sum = 0;
-  for (double& w : v) sum += w = std::exp(w - top);
-  return sum;
-}
-
-std::size_t draw_by_logs(std::span<double> v, double u) {
-  double left = u * take_exp(v);
-  std::size_t k = 0;
-  while (k + 1 < v.size() && (left -= v[k]) >= 0) ++k;
-  while (k > 0 && !(v[k] > 0)) --k;  // rounding at the end
-  return k;
-}
 
 void finish_updates(const Target& target, Tile& tile, Workspace& work, bool changed) {
   ++tile.step;
