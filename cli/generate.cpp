@@ -21,7 +21,7 @@ const std::map<std::string, EdgeWeights> kWeights = {{"none", EdgeWeights::none}
 
 struct GenerateOptions {
   int n = 0, clauses = 0, dimensions = 2;
-  int degree = 0;  // or edges of a new vertex, or literals of a clause
+  int degree = 0;  // or edges of a new vertex, vertices of a group, literals of a clause
   double p = 0;
   std::string weights = "none", seed = "1", out;
 
@@ -111,6 +111,21 @@ void add_generate(CLI::App& program, int&) {
       },
       [](const auto& o, auto seed) {
         return random_regular(o.n, o.degree, seed, o.edge_weights());
+      });
+  add_graphs(
+      *command, "rb",
+      "N groups of D vertices, all joined, and pairs between groups by Model RB: the largest "
+      "independent set has N vertices",
+      "none",
+      [](CLI::App& c, GenerateOptions& o) {
+        add_whole(c, "N", o.n, "Groups");
+        add_whole(c, "D", o.degree, "Vertices of a group");
+        c.add_option("P", o.p, "Part of the pairs of two groups that is joined where they meet")
+            ->required()
+            ->check(finite_number(0));
+      },
+      [](const auto& o, auto seed) {
+        return model_rb(o.n, o.degree, o.p, seed, o.edge_weights());
       });
   add_graphs(
       *command, "sk",

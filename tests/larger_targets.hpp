@@ -8,6 +8,7 @@
 
 #include "saltus/core/philox.hpp"
 #include "saltus/target/function.hpp"
+#include "saltus/target/graph.hpp"
 #include "saltus/target/ising_lattice.hpp"
 #include "saltus/target/poisson.hpp"
 #include "saltus/target/potts.hpp"
@@ -56,6 +57,17 @@ inline std::vector<LargerTarget> larger_targets() {
          for (int i = 0; i < 40; ++i) couplings.push_back({i, i, -0.2});
          return Made(new Quadratic("quadratic", Domain::ordered(40, 5), couplings,
                                    some_numbers(40, 0.5, 3)));
+       }},
+      {"counted_graph",
+       [] {
+         return Made(new GraphTarget({60,
+                                      3,
+                                      ring(60, 1, 2),
+                                      {0.2, -0.1, 0, -0.1, 0.3, 0.1, 0, 0.1, -0.2},
+                                      {0.1, 0, -0.2},
+                                      {-0.02, -0.03, 0.01},
+                                      20,
+                                      0}));
        }},
       {"potts",
        [] {

@@ -96,7 +96,7 @@ inline std::vector<SmallTarget> small_targets() {
        [] {
          return Made(new GraphTarget({3,
                                       2,
-                                      {{0, 1, 1}, {2, 1, 0.5}},
+                                      {{0, 1, 0.7}, {2, 1, 0.7}},
                                       {0.1, -0.2, -0.2, 0.9},
                                       {0.2, 1.1},
                                       {0.1, -0.4},

@@ -7,6 +7,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/warnings.hpp"
+#include "saltus/target/constraint.hpp"
 
 namespace saltus::cli {
 namespace {
@@ -46,8 +47,16 @@ std::string state_line(const std::vector<Symbol>& state) {
   return text + (state.size() > kMost ? " ..." : "");
 }
 
-// "105, restart 3, as it was found"
+// Of a problem that can repair states: "size 105, as it was found".
 std::string solution_text(const AnnealReport& report) {
+  const AnnealRequest& request = report.request;
+  if (!report.result.solution) {
+    const Constraint* constraint =
+        (request.whole ? request.whole->target : request.target)->constraint();
+    return "none: repairing the states that were found " +
+           (constraint ? "breaks the constraint " + constraint->text()
+                       : std::string("changes what is given"));
+  }
   const Solution& s = *report.result.solution;
   std::string text = report.request.objective ? report.request.objective->name + " " : "";
   text += number_text(s.value);
@@ -102,7 +111,9 @@ void print_anneal(const AnnealReport& report) {
     show_row("best", value_text(report, r.best->logp));
     show_row("found by", fmt::format("restart {} after step {}", where, count(r.best->step)));
     if (r.report) show_row("that is", r.report->text);
-    if (r.solution) show_row("allowed", solution_text(report));
+    if (r.report && report.request.problem->repairs()) {
+      show_row("allowed", solution_text(report));
+    }
     if (report.request.goal) {
       const auto ratio = goal_ratio(report.request, report.result);
       show_row("goal", value_text(report, r.goal) +

@@ -64,7 +64,8 @@ std::string given_fact(const DrawsInfo& info) {
   std::string text = attribute(info, "given");
   if (text.empty()) return "";
   if (text.size() > kMost) text = text.substr(0, text.rfind(',', kMost)) + ",...";
-  return fmt::format("{} coordinates: {}", count(given_count(info)), text);
+  const std::ptrdiff_t number = given_count(info);
+  return fmt::format("{} coordinate{}: {}", count(number), number == 1 ? "" : "s", text);
 }
 
 std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
@@ -83,6 +84,7 @@ std::vector<Fact> facts_of(const ReportRequest& request, const Draws& draws) {
   add("Run", fmt::format("{} chain{} × {} draws", count(draws.chains()),
                          draws.chains() == 1 ? "" : "s", with_commas(draws.draws())));
   add("Given", given_fact(info));
+  add("Constraint", attribute(info, "constraint"));
   add("Seed", attribute(info, "seed"));
   add("Sampled by",
       attribute(info, "version").empty() ? "" : "saltus " + attribute(info, "version"));

@@ -36,6 +36,12 @@ RandomGraph barabasi_albert(int vertices, int m, std::uint64_t seed,
 // Every vertex has this degree (Steger & Wormald 1999: nearly uniform among such graphs).
 RandomGraph random_regular(int vertices, int degree, std::uint64_t seed,
                            EdgeWeights weights = EdgeWeights::none);
+// Model RB (Xu & Li 2000) at its threshold, with a hidden solution, as a graph: groups of vertices
+// that are all joined, and -groups log(size) / log(1 - p) times two groups chosen at random, of
+// whose pairs of vertices a part p is joined, never two of the hidden solution. The largest
+// independent set has a vertex of each group.
+RandomGraph model_rb(int groups, int size, double p, std::uint64_t seed,
+                     EdgeWeights weights = EdgeWeights::none);
 // All pairs, with weights of either sign; gaussian ones are divided by the root of the number of
 // vertices.
 RandomGraph sherrington_kirkpatrick(int vertices, std::uint64_t seed,

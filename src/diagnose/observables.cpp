@@ -192,10 +192,14 @@ ObservableSummary summarise(const Observed& observed) {
   const Chains chains = chains_of(x);
   double sum = 0, squares = 0;
   const double count = static_cast<double>(x.rows) * x.cols;
+  bool held = count > 0;  // the mean must not differ from a held value by rounding
   for (int c = 0; c < x.rows; ++c) {
-    for (int t = 0; t < x.cols; ++t) sum += x[c][t];
+    for (int t = 0; t < x.cols; ++t) {
+      sum += x[c][t];
+      held = held && x[c][t] == x[0][0];
+    }
   }
-  const double mean = sum / count;
+  const double mean = held ? x[0][0] : sum / count;
   for (int c = 0; c < x.rows; ++c) {
     for (int t = 0; t < x.cols; ++t) squares += (x[c][t] - mean) * (x[c][t] - mean);
   }

@@ -162,6 +162,50 @@ RandomGraph random_regular(int vertices, int degree, std::uint64_t seed, EdgeWei
   }
 }
 
+RandomGraph model_rb(int groups, int size, double p, std::uint64_t seed, EdgeWeights weights) {
+  const double pairs = double{1} * size * size, joined = std::round(p * pairs);
+  if (groups < 2 || size < 2 || !(joined >= 1 && joined < pairs)) {
+    throw UsageError(
+        fmt::format("{} groups of {} vertices cannot have a part {} of the pairs of two groups "
+                    "joined; expected 2 groups of 2 vertices or more, and a part with at least "
+                    "one of the pairs and not all of them",
+                    groups, size, p));
+  }
+  const double meetings = std::round(-groups * std::log(size) / std::log1p(-p));
+  if (double{1} * groups * size > kMostVertices) check_size(kMostVertices + 1, 0);
+  check_size(groups * size, meetings * joined + groups * pairs_of(size));
+  Uniforms random(seed);
+  RandomGraph graph{groups * size, {}};
+  std::vector<int> hidden;
+  for (int g = 0; g < groups; ++g) {
+    hidden.push_back(static_cast<int>(random.below(size)));
+    for (int a = 0; a < size; ++a) {
+      for (int b = a + 1; b < size; ++b) graph.edges.push_back({g * size + a, g * size + b, 1});
+    }
+  }
+  for (double m = meetings; m > 0; --m) {
+    const auto u = static_cast<int>(random.below(groups));
+    auto v = static_cast<int>(random.below(groups - 1));
+    v += v >= u;
+    // Selection sampling (Knuth, volume 2, algorithm 3.4.2 S) among all pairs but the hidden one.
+    double left = pairs - 1, wanted = joined;
+    for (int a = 0; a < size; ++a) {
+      for (int b = 0; b < size; ++b) {
+        if (a == hidden[at(u)] && b == hidden[at(v)]) continue;
+        if (random.next() * left-- >= wanted) continue;
+        --wanted;
+        const int i = u * size + a, j = v * size + b;
+        graph.edges.push_back({std::min(i, j), std::max(i, j), 1});
+      }
+    }
+  }
+  const auto place = [](const Coupling& e) { return std::pair(e.i, e.j); };
+  std::ranges::sort(graph.edges, {}, place);
+  const auto again = std::ranges::unique(graph.edges, {}, place);
+  graph.edges.erase(again.begin(), again.end());
+  return weighed(std::move(graph), weights, random);
+}
+
 RandomGraph sherrington_kirkpatrick(int vertices, std::uint64_t seed, EdgeWeights weights) {
   check_size(vertices, pairs_of(vertices));
   RandomGraph graph{vertices, {}};

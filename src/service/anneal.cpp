@@ -6,6 +6,7 @@
 
 #include "saltus/core/error.hpp"
 #include "saltus/core/stopwatch.hpp"
+#include "saltus/target/constraint.hpp"
 #include "saltus/target/tempered.hpp"
 
 namespace saltus {
@@ -181,15 +182,18 @@ bool agrees(const WholeModel* whole, const std::vector<Symbol>& state) {
 }
 
 // The same among the states that the problem allows, each repaired. A repair that changes what is
-// given makes no solution.
+// given, or breaks the constraint, makes no solution.
 void take_solution(const AnnealRequest& request, const Found& found, std::uint32_t first,
                    std::optional<Solution>& best) {
   const Problem& problem = *request.problem;
+  const Constraint* constraint =
+      (request.whole ? request.whole->target : request.target)->constraint();
   for (std::size_t r = 0; r < found.logp.size(); ++r) {
     const std::span<const Symbol> x = found.state.view().row(static_cast<int>(r));
     Solution solution{0, {x.begin(), x.end()}, first + static_cast<std::uint32_t>(r), 0};
     solution.repaired = problem.repair(solution.state);
     if (!agrees(request.whole.get(), solution.state)) continue;
+    if (constraint && !constraint->allows(solution.state.data())) continue;
     solution.value = problem.value(solution.state);
     if (!best || solution.value > best->value) best = std::move(solution);
   }

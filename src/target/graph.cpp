@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/draw_by_logs.hpp"
 #include "saltus/core/error.hpp"
+#include "saltus/core/philox.hpp"
 
 namespace saltus {
 namespace {
 
 constexpr int kMostVertices = 1 << 24;  // counts of them are exact in single precision
+constexpr int kCounted = 4;             // levels whose counts fit into a word, 16 bits for each
 
 std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
@@ -60,6 +63,13 @@ GraphTarget::GraphTarget(GraphModel model)
     ends_[next[at(e.i)]++] = {e.j, e.weight};
     ends_[next[at(e.j)]++] = {e.i, e.weight};
   }
+  if (!countable()) return;
+  for (const End& end : ends_) others_.push_back(end.other);
+}
+
+bool GraphTarget::countable() const {
+  return model_.levels <= kCounted && max_degree_ < 0x10000 && !ends_.empty() &&
+         std::ranges::all_of(ends_, [&](const End& e) { return e.weight == ends_[0].weight; });
 }
 
 std::span<const GraphTarget::End> GraphTarget::ends(int i) const {
@@ -73,15 +83,22 @@ double GraphTarget::count_term(int level, double count) const {
 }
 
 // A level's term grows by linear + square (2 (m - centre) + 1) when vertex m + 1 joins it.
+double GraphTarget::joining(int level, double others) const {
+  return model_.linear[at(level)] + model_.square[at(level)] * (2 * (others - model_.centre) + 1);
+}
+
 void GraphTarget::differences(const LocalRow& row, int i, int first, int count, double* out) const {
   const int now = row.x[i];
-  const auto joining = [&](int level) {
-    const double others = double{row.target_cache[level]} - (level == now);
-    return model_.linear[at(level)] + model_.square[at(level)] * (2 * (others - model_.centre) + 1);
-  };
-  const double leaving = joining(now);
+  const double leaving = joining(now, double{row.target_cache[now]} - 1);
   for (int m = 0; m < count; ++m) {
-    out[m] = first + m == now ? 0 : joining(first + m) - leaving;
+    const int to = first + m;
+    out[m] = to == now ? 0 : joining(to, double{row.target_cache[to]}) - leaving;
+  }
+  if (!others_.empty()) {
+    double sums[kCounted];
+    add_up_edges(row.x, i, sums);
+    for (int m = 0; m < count; ++m) out[m] += sums[first + m] - sums[now];
+    return;
   }
   for (const End& end : ends(i)) {
     const double* given = model_.pair.data() + at(std::int64_t{row.x[end.other]} * model_.levels);
@@ -102,6 +119,55 @@ std::span<const std::int32_t> GraphTarget::neighbours(int, std::int32_t* room) c
   return {room, at(model_.n)};
 }
 
+void GraphTarget::add_up_edges(const Symbol* x, int i, double* sums) const {
+  const int levels = model_.levels;
+  std::fill_n(sums, levels, 0.0);
+  if (!others_.empty()) {
+    std::uint64_t counts = 0;
+    for (std::size_t e = ends_begin_[at(i)]; e < ends_begin_[at(i) + 1]; ++e) {
+      counts += std::uint64_t{1} << (16 * x[others_[e]]);
+    }
+    for (int l = 0; l < levels; ++l, counts >>= 16) {
+      const double weight = ends_[0].weight * static_cast<double>(counts & 0xFFFF);
+      for (int k = 0; k < levels; ++k) sums[k] += weight * model_.pair[at(l * levels + k)];
+    }
+    return;
+  }
+  for (const End& end : ends(i)) {
+    const double* given = model_.pair.data() + at(std::int64_t{x[end.other]} * levels);
+    for (int k = 0; k < levels; ++k) sums[k] += end.weight * given[k];
+  }
+}
+
+void GraphTarget::update(const At& where, Rows<Symbol> x, std::span<const std::int32_t> order,
+                         const Draws& draws, std::uint32_t* changed) const {
+  const std::size_t levels = at(model_.levels);
+  double* counts = where.scratch.get<double>(0, 2 * levels);
+  const std::span sums(counts + levels, levels);
+  for (int r = 0; r < x.rows; ++r) {
+    const Stream stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
+                        Purpose::level);
+    Symbol* row = x[r];
+    std::fill_n(counts, levels, 0.0);
+    for (int i = 0; i < model_.n; ++i) ++counts[row[i]];
+    PhiloxBlock words{};
+    for (std::size_t t = 0; t < order.size(); ++t) {
+      const std::uint32_t word = draws.first_word + static_cast<std::uint32_t>(t);
+      if (t == 0 || word % 4 == 0) words = stream.block(word / 4);
+      Symbol& level = row[order[t]];
+      counts[level] -= 1;
+      add_up_edges(row, order[t], sums.data());
+      for (std::size_t k = 0; k < levels; ++k) {
+        sums[k] += joining(static_cast<int>(k), counts[k]);
+      }
+      const auto drawn = static_cast<Symbol>(draw_by_logs(sums, uniform_of_word(words[word % 4])));
+      counts[drawn] += 1;
+      changed[r] += drawn != level;
+      level = drawn;
+    }
+  }
+}
+
 // Returns what edges add to log p; `sums` has room for each level.
 template <class T>
 double GraphTarget::write_scores(const Symbol* x, const double* counts, double* sums,
@@ -109,17 +175,15 @@ double GraphTarget::write_scores(const Symbol* x, const double* counts, double* 
   const int levels = model_.levels;
   double pairs = 0;
   for (int i = 0; i < model_.n; ++i) {
-    std::fill_n(sums, levels, 0.0);
-    for (const End& end : ends(i)) {
-      const double* given = model_.pair.data() + at(std::int64_t{x[end.other]} * levels);
-      for (int k = 0; k < levels; ++k) sums[k] += end.weight * given[k];
+    if (!score && others_.empty()) {
+      const double* own = model_.pair.data() + at(std::int64_t{x[i]} * levels);
+      for (const End& end : ends(i)) pairs += end.weight * own[x[end.other]] / 2;
+      continue;
     }
+    add_up_edges(x, i, sums);
     pairs += sums[x[i]] / 2;
     if (!score) continue;
-    for (int k = 0; k < levels; ++k) {
-      const double others = counts[k] - (k == x[i]);
-      sums[k] += model_.linear[at(k)] + model_.square[at(k)] * (2 * (others - model_.centre) + 1);
-    }
+    for (int k = 0; k < levels; ++k) sums[k] += joining(k, counts[k] - (k == x[i]));
     if (levels == 2) {
       score[i] = static_cast<T>(sums[1] - sums[0]);
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/draw_by_logs.hpp"
 #include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 
@@ -152,6 +153,19 @@ void Tempered::move(const LocalRow& row, int i, Symbol to) const {
   moves()->move(row_of_model(row), i, to);
 }
 
+Symbol Tempered::other_level(const LocalRow& row, int i, double u) const {
+  const auto other = static_cast<Symbol>(1 - row.x[i]);
+  double log_odds = 0;
+  differences(row, i, other, 1, &log_odds);
+  return u < 1 / (1 + std::exp(-log_odds)) ? other : row.x[i];
+}
+
+Symbol Tempered::any_level(const LocalRow& row, int i, double u, std::span<double> room) const {
+  const std::span weights = room.first(static_cast<std::size_t>(domain().levels(i)));
+  differences(row, i, 0, domain().levels(i), weights.data());
+  return static_cast<Symbol>(draw_by_logs(weights, u));
+}
+
 // Draws the coordinates in turn from the differences of log p; the t-th takes word_of(stream, t).
 template <class WordOf>
 void Tempered::update_one_by_one(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
@@ -162,19 +176,22 @@ void Tempered::update_one_by_one(const At& at, Rows<Symbol> x, std::span<const s
     cache = {at.scratch.get<float>(
                  7, static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(stride)),
              x.rows, cache_size(), stride};
-    model_.evaluate_and_cache(at, x, nullptr, score_of_model(cache), cache_of_model(cache));
+    model_.evaluate_and_cache(at, x, nullptr,
+                              moves()->need_score() ? score_of_model(cache) : Rows<float>{},
+                              moves()->need_target_cache() ? cache_of_model(cache) : Rows<float>{});
   }
+  const std::span room(at.scratch.get<double>(6, static_cast<std::size_t>(domain().max_levels())),
+                       static_cast<std::size_t>(domain().max_levels()));
   for (int r = 0; r < x.rows; ++r) {
     const Stream stream(draws.seed, draws.first_chain + static_cast<std::uint32_t>(r), draws.step,
                         Purpose::level);
     const LocalRow row{x[r], nullptr, cache ? cache[r] : nullptr};
     for (std::size_t t = 0; t < order.size(); ++t) {
-      double log_odds = 0;  // of the other level
-      const auto other = static_cast<Symbol>(1 - x[r][order[t]]);
-      differences(row, order[t], other, 1, &log_odds);
-      const double u = ((word_of(stream, static_cast<std::uint32_t>(t)) >> 1) + 0.5) * 0x1p-31;
-      if (!(u < 1 / (1 + std::exp(-log_odds)))) continue;
-      move(row, order[t], other);
+      const int i = order[t], levels = domain().levels(i);
+      const double u = uniform_of_word(word_of(stream, static_cast<std::uint32_t>(t)));
+      const Symbol to = levels == 2 ? other_level(row, i, u) : any_level(row, i, u, room);
+      if (to == row.x[i]) continue;
+      move(row, i, to);
       ++changed[r];
     }
   }

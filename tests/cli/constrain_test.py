@@ -108,6 +108,51 @@ class ConstrainTest(CliTest):
         self.assertEqual(sorted(r["sampler"] for r in j["results"]),
                          ["dmala", "gibbs", "gwg", "locally_balanced", "pas"])
 
+    def test_every_sampler_is_exact_under_every_rule(self):
+        serve = {"sum=2..4": "dmala gibbs gwg pas", "parity=odd": "dmala gibbs gwg pas", "one-hot=1-4": "dmala gibbs"}
+        for rule, samplers in serve.items():
+            for sampler in samplers.split():
+                with self.subTest(rule + " " + sampler):
+                    j = self.summary("verify", "model.json", "--constrain", rule, "--sampler", sampler)
+                    self.assertTrue(j["ok"] and j["kernel_checked"])
+
+    def test_repaired_states_keep_the_constraint(self):
+        """Of the ring of five vertices at most two are independent."""
+        self.write("ring.col", "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n")
+        for rule, text, value in (("sum=2", "size 2, as it was found", 2),
+                                  ("sum=3", "none: repairing the states that were found breaks the constraint sum=3", None),
+                                  ("sum=2..3", "size 2", 2)):
+            for given in [], ["--given", "0=1"]:
+                with self.subTest(rule):
+                    search = ("anneal", "ring.col", "--problem", "mis", "--penalty", 0.5, "--constrain", rule,
+                              "--steps", 20, *given)
+                    self.assertRegex(self.good(*search).out, r"(?m)^allowed +" + text)
+                    solution = self.summary(*search)["solution"]
+                    self.assertEqual(solution and solution["value"], value)
+                    if solution:
+                        self.assertEqual(sum(solution["state"]), 2)
+
+    def test_a_held_observable_has_neither_error_nor_ess(self):
+        run = ("sample", "model.json", "--constrain", "sum=3", "--draws", 300, "--out", "draws.npz")
+        mean = next(o for o in self.summary(*run)["observables"] if o["name"] == "mean of x")
+        self.assertEqual((mean["mean"], mean["sd"]), (3 / N, 0))
+        self.assertEqual([mean[k] for k in ("mcse", "ess", "rhat")], [None] * 3)
+        self.assertRegex(self.good(*run).out, r"(?m)^mean of x +0.375 +0 +- +- +-$")
+
+    def test_pages_name_the_constraint(self):
+        for name in "draws.npz", "draws.nc":
+            done = self.saltus("sample", "model.json", "--constrain", "sum=3", "--given", "0=1", "--draws", 100, "--out",
+                               name)
+            if name.endswith(".nc") and "NetCDF" in done.err:
+                continue
+            page = self.saltus("report", name, "--out", "page.html")
+            if page.status == USAGE and "pages" in page.err:
+                self.skipTest("built without pages")
+            with open(self.path("page.html")) as f:
+                text = f.read()
+            self.assertRegex(text, r"(?s)Constraint</\w+>\s*<\w+>sum=3<")
+            self.assertRegex(text, r"(?s)Given</\w+>\s*<\w+>1 coordinates?: 0=1<")
+
     def test_goes_on_from_a_checkpoint(self):
         run = ["sample", "model.json", "--constrain", "sum=3", "--seed", 7]
         self.good(*run, "--draws", 200, "--checkpoint", "part.ck", "--out", "part.csv")
@@ -131,7 +176,8 @@ class ConstrainTest(CliTest):
         self.refused(USAGE, ["overlap at coordinate 3"], *sample("--constrain", "one-hot=0-3,3-5"))
         self.refused(USAGE, ["rwm", "sum=3", "dmala, gibbs, gwg, locally_balanced, pas"],
                      *sample("--constrain", "sum=3", "--sampler", "rwm"))
-        self.refused(USAGE, ["gwg", "run on it: dmala"], *sample("--constrain", "parity=odd", "--sampler", "gwg"))
+        self.refused(USAGE, ["gwg", "run on it: dmala, gibbs"],
+                     *sample("--constrain", "one-hot=1-4", "--sampler", "gwg"))
         self.refused(USAGE, ["swaps"], *sample("--constrain", "sum=3", "--sampler", "pas", "--set", "flips=2"))
         self.refused(USAGE, ["two levels", "potts"], "sample", "potts", "--constrain", "sum=2")
         self.refused(USAGE, ["no coupling"], "certify", "model.json", "--constrain", "sum=3")

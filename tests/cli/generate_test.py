@@ -77,6 +77,30 @@ class Generate(CliTest):
         self.assertEqual(edges, sorted(edges))
         self.assertEqual(len(self.edges("regular", 6, 5)), 15)
 
+    def test_model_rb(self):
+        n, d, p = 8, 4, .3
+        random = uniforms(6)
+        below = lambda k: min(math.floor(next(random) * k), k - 1)
+        edges = {(g * d + a, g * d + b) for g in range(n) for a in range(d) for b in range(a + 1, d)}
+        hidden = [below(d) for _ in range(n)]
+        for _ in range(round(-n * math.log(d) / math.log(1 - p))):
+            u = below(n)
+            v = below(n - 1)
+            v += v >= u
+            left, wanted = d * d - 1, round(p * d * d)
+            for a in range(d):
+                for b in range(d):
+                    if (a, b) == (hidden[u], hidden[v]):
+                        continue
+                    taken = next(random) * left < wanted
+                    left, wanted = left - 1, wanted - taken
+                    if taken:
+                        edges.add(tuple(sorted((u * d + a, v * d + b))))
+            self.assertEqual(wanted, 0)
+        self.assertEqual(self.edges("rb", n, d, p, "--seed", 6), sorted(edges))
+        j = strict_json(self.good("anneal", "g.col", "--problem", "mis", "--steps", 100, "--json").out)
+        self.assertEqual((j["solution"]["value"], j["problem"]["feasible"]), (n, True))
+
     def test_weights_come_after_the_edges(self):
         random = uniforms(5)
         pm = self.edges("sk", 6, "--seed", 5, out="g.mc")
@@ -132,6 +156,9 @@ class Generate(CliTest):
         refused("the probability of an edge is 1.5; expected 0 to 1", "er", 3, 1.5, "x.col")
         refused("expected 1 to 2", "ba", 3, 3, "x.col")
         refused("no graph of 3 vertices is regular of degree 1", "regular", 3, 1, "x.col")
+        refused("not all of them", "rb", 3, 2, .9, "x.col")
+        refused("2 groups of 2", "rb", 1, 5, .5, "x.col")
+        refused("expected 1 to 100000000", "rb", 100000, 100000, .5, "x.col")
         refused("tells no format of graphs", "er", 3, .5, "x.png")
         refused("have no weights", "er", 3, .5, "x.col", "--weights", "pm")
         refused("expected 1 to 3", "sat", 3, 4, 4, "x.cnf")

@@ -211,6 +211,14 @@ class Pictures(ReportTest):
         for grey, mean in zip(b"".join(pictures["The mean of all draws, 3 × 7"]), told["mean"]):
             self.assertAlmostEqual(grey, 255 * (mean + 1) / 2, delta=0.501)
 
+    def test_of_what_is_given(self):
+        self.write("m.json", lattice(8, 8))
+        self.good("sample", "m.json", "--given", "0=1,2=0,63=1", "--draws", 50, "--out", "d.npz")
+        html, _ = self.report("d.npz")
+        pixels = b"".join(pictures_of(html)["What is given, 8 × 8; grey is not"])
+        self.assertEqual((pixels[0], pixels[2], pixels[63]), (255, 0, 255))
+        self.assertEqual({p for i, p in enumerate(pixels) if i not in (0, 2, 63)}, {128})
+
     def test_of_a_square_number(self):
         self.write("m.json", {"model": "bernoulli", "logits": [0] * 784})
         self.sample("d.npz", "m.json", "--draws", "50")

@@ -84,6 +84,10 @@ std::vector<LargerTarget> constrained_targets() {
                                    some_numbers(20, 0.5, 6))),
                       "sum=6");
        }},
+      {"sparse_sum",
+       [] { return under(make_ising(60, ring(60, 0.4, 1), some_numbers(60, 0.3, 2)), "sum=20"); }},
+      {"sparse_range",
+       [] { return under(Made(new IsingLattice(20, 20, true, 0.3, 0.1)), "sum=150..160"); }},
       {"groups",
        [] {
          return under(Made(new Rbm(some_numbers(400, 0.4, 4), some_numbers(20, 0.5, 5),

@@ -107,6 +107,16 @@ void expect_as_plain_chains(const ObservableSummary& s, const Series& series) {
   EXPECT_NEAR(s.mcse, mcse_mean(chains), 1e-9 * s.mcse) << s.name;
 }
 
+// The sum of so many is not a whole number of them.
+TEST(Observables, ThatAreHeldHaveTheirValueAndNoError) {
+  Observed held{"mean of x", RowBuffer<double>(4, 200)};
+  for (int c = 0; c < 4; ++c) std::fill_n(held.series.view()[c], 200, 0.3);
+  const ObservableSummary s = summarise(held);
+  EXPECT_EQ(s.mean, 0.3);
+  EXPECT_EQ(s.sd, 0);
+  EXPECT_TRUE(std::isnan(s.mcse) && std::isnan(s.ess) && std::isnan(s.rhat));
+}
+
 TEST(Observables, AreDiagnosedAsPlainChains) {
   constexpr std::size_t kDraws = 500;
   MadeUpDraws draws(kDraws);

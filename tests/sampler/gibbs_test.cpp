@@ -13,6 +13,7 @@
 #include "saltus/diagnose/conformance.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/registry.hpp"
+#include "saltus/target/tempered.hpp"
 #include "sampler/gibbs/scan.hpp"
 #include "small_targets.hpp"
 
@@ -145,6 +146,34 @@ TEST(Gibbs, ColoursOfLatticesAreExact) {
 }
 
 // Independent chains, long after their start, on the paper's model: mean spin .48296984...
+// The model's own sweeps, and those that follow from its differences at other temperatures; edges
+// of the same weight are counted.
+TEST(Gibbs, SweepsOfGraphsAreExact) {
+  for (const double weight : {1.0, 0.5}) {
+    const GraphTarget graph({3,
+                             3,
+                             {{0, 1, 1}, {2, 1, weight}},
+                             {0.1, -0.2, 0.4, -0.2, 0.9, 0, 0.4, 0, -0.3},
+                             {0.2, 1.1, 0},
+                             {0.1, -0.4, -0.2},
+                             0.5,
+                             0.3});
+    Tempered path(graph, Independent::uniform(graph));
+    path.set_beta(0.4);
+    for (const Target* target : std::initializer_list<const Target*>{&graph, &path}) {
+      ASSERT_TRUE(target->gibbs_sweeps());
+      const StateTable table(*target);
+      const auto gibbs =
+          make_sampler("gibbs", *target, {{"scan", "systematic"}, {"updates", "sweep"}});
+      EXPECT_FALSE(gibbs->needs(*target).logp);
+      EXPECT_LT(check_transitions(*gibbs, table).invariance, 1e-12);
+      const StepCheck steps = check_steps(*gibbs, *target, table, 4000);
+      EXPECT_GT(steps.p_value, 1e-5)
+          << "chi-square " << steps.chi_square << " on " << steps.degrees;
+    }
+  }
+}
+
 TEST(Gibbs, MeanOfThePapersModel) {
   const IsingLattice target(5, 5, true, 0.1, 0.2);
   for (const char* scan : {"colours", "permutation", "systematic", "random"}) {

@@ -196,8 +196,8 @@ TEST(Factors, FindsAllowedStates) {
   FactorsModel m;
   m.levels.assign(n, 2);
   for (int i = 0; i + 1 < n; ++i) {
-    m.add_table(std::vector<std::int32_t>{i, i + 1},
-                std::vector{0.0, kMinusInfinity, kMinusInfinity, 0.0});
+    m.add_clause(Literals{{i, 0}, {i + 1, 1}}, -kMinusInfinity);
+    m.add_clause(Literals{{i, 1}, {i + 1, 0}}, -kMinusInfinity);
   }
   m.add_clause(Literals{{3, 1}, {7, 1}}, -kMinusInfinity);
   const Factors target(m);
@@ -215,6 +215,55 @@ TEST(Factors, FindsAllowedStates) {
   EXPECT_EQ(allowed, before);
   m.add_clause(Literals{{5, 0}, {6, 0}}, -kMinusInfinity);  // and now none is left
   EXPECT_FALSE(Factors(m).make_allowed(Stream(1, 0, 0, Purpose::start), allowed.data()));
+}
+
+// Each coordinate follows from two before it: changes of one at a time do not get there.
+TEST(Factors, FindsAllowedStatesOfANetwork) {
+  const int n = 200, levels = 5;
+  FactorsModel m;
+  m.levels.assign(n, levels);
+  for (int i = 2; i < n; ++i) {
+    std::vector<double> table;
+    for (int k = 0; k < levels * levels * levels; ++k) {
+      const int a = k / (levels * levels), b = k / levels % levels;
+      table.push_back((3 * a + 2 * b + i) % levels == k % levels ? 0.0 : kMinusInfinity);
+    }
+    // Children have lower numbers than their parents.
+    m.add_table(std::vector<std::int32_t>{n - 1 - (i - 2 - i % 2), n - i, n - 1 - i}, table);
+  }
+  const Factors target(m);
+  for (std::uint32_t chain = 0; chain < 5; ++chain) {
+    std::vector<Symbol> x(n, 0);
+    ASSERT_TRUE(target.make_allowed(Stream(1, chain, 0, Purpose::start), x.data()));
+    EXPECT_EQ(logp_of(target, x.data()), 0);
+  }
+}
+
+// x_0, x_1, and their sum; of a child of both, only that it was seen.
+TEST(Factors, DrawsStartsOfANetworkParentsFirst) {
+  FactorsModel m;
+  m.levels.assign(3, 2);
+  const auto logs = [](std::vector<double> p) {
+    for (double& v : p) v = std::log(v);
+    return p;
+  };
+  m.add_table(std::vector<std::int32_t>{0}, logs({0.3, 0.7}));
+  m.add_table(std::vector<std::int32_t>{1}, logs({0.5, 0.5}));
+  m.add_table(std::vector<std::int32_t>{0, 1, 2}, logs({1, 0, 0, 1, 0, 1, 1, 0}));
+  m.add_table(std::vector<std::int32_t>{0, 1}, logs({0.1, 0.4, 0.2, 0.3}));
+  const Factors target(m);
+  double ones = 0, seconds = 0;
+  const int draws = 4000;
+  for (std::uint32_t chain = 0; chain < draws; ++chain) {
+    std::vector<Symbol> x = {0, 0, 1};
+    ASSERT_TRUE(target.make_allowed(Stream(1, chain, 0, Purpose::start), x.data()));
+    ASSERT_EQ(x[2], (x[0] + x[1]) % 2);
+    ones += x[0], seconds += x[1];
+  }
+  // What is seen below weighs the last of its parents.
+  const double p = 0.3 * 0.4 / 0.5 + 0.7 * 0.3 / 0.5;
+  EXPECT_NEAR(ones / draws, 0.7, 5 * std::sqrt(0.7 * 0.3 / draws));
+  EXPECT_NEAR(seconds / draws, p, 5 * std::sqrt(p * (1 - p) / draws));
 }
 
 TEST(Factors, SamplersWithoutATestAreRefused) {

@@ -45,11 +45,14 @@ class Factors final : public Target, public LocalMoves, public ForbiddenStates {
 
   const ForbiddenStates* forbidden_states() const override { return forbids_ ? this : nullptr; }
   double penalty() const override { return penalty_; }
-  // By changing, one at a time, a coordinate of a factor that forbids the state: the one that
-  // leaves the fewest such factors, or any.
+  // Draws the coordinates anew, each from the factors that it completes and parents before their
+  // child, the last coordinate of a table: for Bayesian networks. Where that meets a dead end again
+  // and again, or there are clauses alone, by changing, one at a time, a coordinate of a factor
+  // that forbids the state: the one that leaves the fewest such factors, or any.
   bool make_allowed(const Stream& stream, Symbol* x) const override;
 
  private:
+  class Ancestral;
   class Repair;
   // A place in the list of the factors of a coordinate.
   struct End {
@@ -63,6 +66,7 @@ class Factors final : public Target, public LocalMoves, public ForbiddenStates {
   void tidy_clauses();
   void find_penalty();
   void list_ends();
+  std::vector<std::int32_t> ancestral_order() const;
   // Where the levels of coordinate i begin in lists of all levels.
   std::size_t levels_begin(int i) const;
   std::size_t entry_of(std::size_t table, const Symbol* x) const;

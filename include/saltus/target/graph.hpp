@@ -13,7 +13,7 @@
 
 namespace saltus {
 
-class GraphTarget final : public Target, public LocalMoves, public Relaxation {
+class GraphTarget final : public Target, public LocalMoves, public GibbsSweeps, public Relaxation {
  public:
   // Throws DataError when the model's values do not fit one another.
   explicit GraphTarget(GraphModel model);
@@ -42,6 +42,11 @@ class GraphTarget final : public Target, public LocalMoves, public Relaxation {
   int max_neighbours() const override { return model_.n; }
   int work() const override { return max_degree_ + model_.levels; }
 
+  // One vertex after the other, with the counts at hand.
+  const GibbsSweeps* gibbs_sweeps() const override { return this; }
+  void update(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order, const Draws& draws,
+              std::uint32_t* changed) const override;
+
   // Linear in each coordinate: n_k^2 counts pairs of different vertices, and n_k.
   const Relaxation* relaxation() const override { return domain_.two_level() ? this : nullptr; }
   void evaluate_relaxed(const At& at, Rows<const float> v, double* logp,
@@ -53,7 +58,13 @@ class GraphTarget final : public Target, public LocalMoves, public Relaxation {
     double weight;
   };
   std::span<const End> ends(int i) const;
+  // Whether the neighbours at each level can be counted in the parts of one word.
+  bool countable() const;
   double count_term(int level, double count) const;
+  // What a vertex adds that joins so many others at a level, but for its edges.
+  double joining(int level, double others) const;
+  // Writes what the edges of a vertex add at each of its levels.
+  void add_up_edges(const Symbol* x, int i, double* sums) const;
   template <class T>
   void evaluate_rows(const At& at, Rows<const Symbol> x, double* logp, Rows<T> score) const;
   template <class T>
@@ -63,6 +74,7 @@ class GraphTarget final : public Target, public LocalMoves, public Relaxation {
   Domain domain_;
   std::vector<std::size_t> ends_begin_;
   std::vector<End> ends_;
+  std::vector<std::int32_t> others_;  // of ends_, where neighbours are counted; otherwise empty
   int max_degree_ = 0;
 };
 

@@ -111,6 +111,9 @@ class Tempered final : public Target,
   template <class T>
   void mix(Rows<const Symbol> x, Rows<const T> model_score, Rows<T> score) const;
   double log_odds_of_base(int i) const;
+  // A level drawn from the conditional law: of two, or of any.
+  Symbol other_level(const LocalRow& row, int i, double u) const;
+  Symbol any_level(const LocalRow& row, int i, double u, std::span<double> room) const;
   template <class WordOf>
   void update_one_by_one(const At& at, Rows<Symbol> x, std::span<const std::int32_t> order,
                          const Draws& draws, WordOf word_of, std::uint32_t* changed) const;

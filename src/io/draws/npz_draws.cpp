@@ -1,7 +1,8 @@
 // Draws as a NumPy archive: x (category indices), logp, acceptance_rate, values, step_size; of a
 // part of a run also part, its first chain and the number of the run's chains; of unordered levels
 // classes, how many each coordinate has; of a model on a sparse graph bonds, pairs of coordinates;
-// of a tempered run tempering and where there are some warnings, JSON as bytes; given values.
+// of a tempered run tempering and where there are some warnings, JSON as bytes; given values and
+// the constraint as text.
 #include <fmt/format.h>
 
 #include <array>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kMostLevelsInAByte = 256;
 constexpr std::size_t kLongestText = std::size_t{16} << 20;
 // Attributes that are kept.
-constexpr const char* kTexts[] = {"given", "labels", "level_names", "tempering", "warnings"};
+constexpr const char* kTexts[] = {"constraint",  "given",     "labels",
+                                  "level_names", "tempering", "warnings"};
 
 template <class Stored>
 void append_states(ZipWriter& zip, const Draws& draws) {

@@ -3,38 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/draw_by_logs.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/settings.hpp"
 #include "sampler/constrained/additions.hpp"
+#include "sampler/constrained/conditional_updates.hpp"
 #include "sampler/constrained/entries.hpp"
+#include "sampler/constrained/pair_gibbs.hpp"
 
 namespace saltus {
 namespace {
 
 constexpr double kMostDifferences = 1e6;  // of a step, unless updates are given
-
-// exp(v - max), and their sum.
-double weigh(std::span<double> v) {
-  const double top = *std::ranges::max_element(v);
-  double sum = 0;
-  for (double& w : v) sum += w = std::exp(w - top);
-  return sum;
-}
-
-void multiply(Rows<const double> a, Rows<const double> b, Rows<double> product) {
-  for (int i = 0; i < a.rows; ++i) {
-    std::fill_n(product[i], a.rows, 0.0);
-    for (int k = 0; k < a.rows; ++k) {
-      if (a[i][k] == 0) continue;
-      for (int j = 0; j < a.rows; ++j) product[i][j] += a[i][k] * b[k][j];
-    }
-  }
-}
-
-void copy(Rows<const double> from, Rows<double> to) {
-  for (int i = 0; i < from.rows; ++i) std::copy_n(from[i], from.rows, to[i]);
-}
 
 }  // namespace
 
@@ -56,10 +37,13 @@ std::vector<Parameter> RemoveAdd::parameters() const {
   return {{"updates", std::int64_t{updates_}}};
 }
 
+bool RemoveAdd::serves(const Constraint& constraint) {
+  return constraint.fixed_sum() ||
+         (constraint.kind() == Constraint::Kind::one_hot && constraint.free().empty());
+}
+
 std::string RemoveAdd::missing(const Target& target) const {
-  const Constraint* c = target.constraint();
-  const bool one_hot = c && c->kind() == Constraint::Kind::one_hot && c->free().empty();
-  if (!one_hot && !(c && c->fixed_sum())) {
+  if (!target.constraint() || !serves(*target.constraint())) {
     return "a constraint sum=K, or one-hot with every coordinate in a group";
   }
   return Sampler::missing(target);
@@ -106,10 +90,7 @@ void RemoveAdd::step(const Target& target, Tile& tile, Workspace& work,
       const int from = places_of(row.x, unit, places, count);
       const std::span<double> weights = values.first(static_cast<std::size_t>(count));
       additions.compute(row, from, places.first(weights.size()), weights.data());
-      double left = stream.uniform(number++) * weigh(weights);
-      std::size_t k = 0;
-      while (k + 1 < weights.size() && (left -= weights[k]) >= 0) ++k;
-      while (k > 0 && !(weights[k] > 0)) --k;
+      const std::size_t k = draw_by_logs(weights, stream.uniform(number++));
       additions.set(row, places[k], 1);
       if (places[k] != from) changed += 2;
     }
@@ -117,19 +98,14 @@ void RemoveAdd::step(const Target& target, Tile& tile, Workspace& work,
     info[static_cast<std::size_t>(r)] = {1.0, static_cast<std::uint32_t>(2 * updates_), changed,
                                          true, false};
   }
-  ++tile.step;
-  if (any) tile.logp_current = tile.score_current = tile.target_cache_current = false;
-  if (!work.want_logp || tile.logp_current) return;
-  target.evaluate(work.at(tile.step), tile.x, tile.logp, {});
-  tile.logp_current = true;
-  work.evaluations.logp += static_cast<std::uint64_t>(tile.rows());
+  finish_updates(target, tile, work, any);
 }
 
 void RemoveAdd::transition_matrix(const StateTable& table, const When&, Rows<double> matrix,
                                   std::span<double> acceptance) const {
   const std::size_t dim = static_cast<std::size_t>(table.domain().dim());
   const int n = static_cast<int>(table.size());
-  const RowBuffer<double> one(n, n), before(n, n);
+  const RowBuffer<double> one(n, n);
   std::vector<std::int32_t> places(dim);
   for (int s = 0; s < n; ++s) {
     std::vector<Symbol> y(table.state(static_cast<std::size_t>(s)),
@@ -152,28 +128,28 @@ void RemoveAdd::transition_matrix(const StateTable& table, const When&, Rows<dou
         one.view()[s][s] += 1.0 / units();
         continue;
       }
-      const double sum = weigh(weights) * units();
+      const double sum = take_exp(weights) * units();
       for (std::size_t k = 0; k < to.size(); ++k) one.view()[s][to[k]] += weights[k] / sum;
     }
   }
-  copy(one.view(), matrix);
-  for (int u = 1; u < updates_; ++u) {
-    copy(matrix, before.view());
-    multiply(before.view(), one.view(), matrix);
-  }
+  take_power(one.view(), updates_, matrix);
   std::ranges::fill(acceptance, 1.0);
 }
 
 SamplerEntry constrained_gibbs_entry() {
   return {"gibbs",
-          "takes a one away and puts it where the conditional law does: exact",
+          "takes a one away and puts it where the conditional law does, or draws pairs: exact",
           {"updates"},
           [](const Target& target, const Settings& settings) -> std::unique_ptr<Sampler> {
             const auto updates = integer_setting(settings, "updates");
             if (updates && *updates < 1) throw UsageError("updates must be at least 1");
-            // Without local moves every place for a one is an evaluation.
+            // Without local moves every change is an evaluation.
             const int usual = target.local_moves() ? 0 : 1;
-            return std::make_unique<RemoveAdd>(*target.constraint(), updates.value_or(usual));
+            const Constraint& c = *target.constraint();
+            if (RemoveAdd::serves(c)) {
+              return std::make_unique<RemoveAdd>(c, updates.value_or(usual));
+            }
+            return std::make_unique<PairGibbs>(c, updates.value_or(usual));
           }};
 }
 

@@ -15,6 +15,8 @@ class RemoveAdd final : public Sampler, public Enumerable {
   // `updates` in each step; 0: as many as there are ones, or fewer where a step would be long.
   RemoveAdd(Constraint constraint, int updates);
 
+  static bool serves(const Constraint& constraint);
+
   std::string name() const override { return "gibbs"; }
   std::vector<Parameter> parameters() const override;
   bool reversible() const override { return true; }
