@@ -104,7 +104,7 @@ class ThreadTeam {
   int thread_;
 };
 
-constexpr int kChains = 2, kSteps = 24;
+constexpr int kChains = 2, kSteps = 10;
 constexpr std::uint64_t kSeed = 91, kFirst = (std::uint64_t{3} << 32) + 11;
 constexpr std::uint32_t kFirstChain = 7;
 
@@ -380,7 +380,7 @@ TEST(LatticeSteps, AreThoseOfTheSamplers) {
   for (const Case& c : cases) {
     for (const auto sampler :
          {LatticeSampler::dmala, LatticeSampler::dula, LatticeSampler::gibbs}) {
-      for (const int every : {1, 12}) {
+      for (const int every : {1, 5}) {
         compare(c.lattice, c.layout, sampler, c.step_size, every == 1 ? 1 : 0.6, every);
       }
     }
