@@ -31,7 +31,8 @@ struct Registry {
   std::map<std::type_index, Entry> entries = {
       {typeid(Rbm), {"rbm", by_energy<Rbm>(rbm_energy)}},
       {typeid(BinaryNetwork), {"bnn", by_target<BinaryNetwork>(binary_network_on_cuda)}},
-      {typeid(IsingLattice), {"ising-lattice", by_target<IsingLattice>(lattice_on_cuda)}}};
+      {typeid(IsingLattice),
+       {"ising-lattice with two sides", by_target<IsingLattice>(lattice_on_cuda)}}};
 };
 
 Registry& registry() {

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <barrier>
 #include <cmath>
-#include <deque>
-#include <thread>
 
 #include "cuda/lattice/gibbs.hpp"
+#include "lattice_team.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/run/ensemble.hpp"
 #include "saltus/sampler/dlp.hpp"
@@ -20,91 +18,7 @@ namespace {
 
 using namespace cuda;
 
-// Threads that exchange numbers as those of a GPU's blocks do, in warps of a few lanes.
-template <int kLanes, int kBlocks_ = 1>
-class ThreadTeam {
- public:
-  static constexpr int kWarp = kLanes, kBlocks = kBlocks_;
-  struct Memory {
-    explicit Memory(int threads) : size(threads / kBlocks), all(threads) {
-      for (int w = 0; w < threads / kLanes; ++w) of_warp.emplace_back(kLanes);
-      values.resize(static_cast<std::size_t>(threads));
-    }
-    int size;  // of a block
-    std::barrier<> all;
-    std::deque<std::barrier<>> of_warp;
-    std::vector<std::int64_t> values;
-    std::array<std::vector<std::int64_t>, std::size_t{kBlocks}>
-        shared;  // what threads of a block share
-  };
-  ThreadTeam(Memory& memory, int thread) : memory_(memory), thread_(thread) {}
-  int block() const { return thread_ / memory_.size; }
-  int rank() const { return thread_ % memory_.size; }
-  int size() const { return memory_.size; }
-  int lane() const { return thread_ % kLanes; }
-  int warp() const { return rank() / kLanes; }
-  int warps() const { return size() / kLanes; }
-  void sync() const { memory_.all.arrive_and_wait(); }
-  void* shared() const { return memory_.shared[static_cast<std::size_t>(block())].data(); }
-
-  std::uint32_t exchange(std::uint32_t v) const {
-    return told<std::uint32_t>(v, [&] { return at(lane() ^ 1); });
-  }
-  std::uint32_t exchange_pairs(std::uint32_t v) const {
-    return told<std::uint32_t>(v, [&] { return at(lane() ^ 2); });
-  }
-  std::uint32_t sum_of_warp(std::uint32_t v) const {
-    return told<std::uint32_t>(v, [&] {
-      std::int64_t sum = 0;
-      for (int k = 0; k < kLanes; ++k) sum += at(k);
-      return sum;
-    });
-  }
-  std::uint32_t ballot(bool v) const {
-    return told<std::uint32_t>(v, [&] {
-      std::int64_t bits = 0;
-      for (int k = 0; k < kLanes; ++k) bits |= at(k) << k;
-      return bits;
-    });
-  }
-  std::int64_t of_lane(std::int64_t v, int lane) const {
-    return told<std::int64_t>(v, [&] { return at(lane); });
-  }
-  bool any(bool v, std::uint32_t*) const {
-    memory_.values[static_cast<std::size_t>(thread_)] = v;
-    sync();
-    bool found = false;
-    for (const std::int64_t of : memory_.values) found = found || of != 0;
-    sync();
-    return found;
-  }
-  template <class T>
-  void share(T* place, T v) const {
-    const auto offset = reinterpret_cast<char*>(place) - static_cast<char*>(shared());
-    for (auto& of_block : memory_.shared) {
-      *reinterpret_cast<T*>(reinterpret_cast<char*>(of_block.data()) + offset) = v;
-    }
-  }
-
- private:
-  std::int64_t at(int lane) const {
-    return memory_.values[static_cast<std::size_t>(thread_ / kLanes * kLanes + lane)];
-  }
-  // What `read` finds when all lanes of the warp have left their numbers.
-  template <class T, class Read>
-  T told(std::int64_t mine, const Read& read) const {
-    std::barrier<>& barrier = memory_.of_warp[static_cast<std::size_t>(thread_ / kLanes)];
-    memory_.values[static_cast<std::size_t>(thread_)] = mine;
-    barrier.arrive_and_wait();
-    const auto found = static_cast<T>(read());
-    barrier.arrive_and_wait();
-    return found;
-  }
-  Memory& memory_;
-  int thread_;
-};
-
-constexpr int kChains = 2, kSteps = 24;
+constexpr int kChains = 2, kSteps = 12;
 constexpr std::uint64_t kSeed = 91, kFirst = (std::uint64_t{3} << 32) + 11;
 constexpr std::uint32_t kFirstChain = 7;
 
@@ -121,7 +35,7 @@ struct Layout {
   bool aligned = false;
   int blocks = 1;
 };
-constexpr Layout kSites{0, 32}, kLone{0, 1};
+constexpr Layout kSites{0, 32}, kEightSites{0, 8}, kLone{0, 1};
 
 struct Steps final : StepObserver {
   std::vector<std::vector<Symbol>> states[kChains];
@@ -170,14 +84,6 @@ struct Block {
   }
 };
 
-template <class Team, class Body>
-void with_threads(typename Team::Memory& memory, const Body& body) {
-  std::vector<std::jthread> threads;
-  for (int k = 0; k < static_cast<int>(memory.values.size()); ++k) {
-    threads.emplace_back([&, k] { body(Team(memory, k)); });
-  }
-}
-
 template <class Kind>
 void run_lone(const LatticeSteps& steps, LatticeSampler sampler) {
   using Team = ThreadTeam<1>;
@@ -191,10 +97,10 @@ void run_lone(const LatticeSteps& steps, LatticeSampler sampler) {
   }
 }
 
-template <class Kind>
+template <class Kind, int kSites>
 void run_small(const LatticeSteps& steps, LatticeSampler sampler) {
-  using Team = ThreadTeam<32>;
-  typename Team::Memory memory(32);
+  using Team = ThreadTeam<kSites>;
+  typename Team::Memory memory(kSites);
   std::vector<SiteEntry> table;
   for (int c = 0; c < Kind::kCodes; ++c) table.push_back(SiteEntry::of(steps.law, c));
   with_threads<Team>(memory, [&](const Team& team) {
@@ -239,7 +145,10 @@ void run(const LatticeSteps& steps, bool field, LatticeSampler sampler, const La
   with_kind(steps.shape, field, [&](auto kind) {
     using Kind = decltype(kind);
     if (layout.threads == 1) return run_lone<Kind>(steps, sampler);
-    if (layout.own == 0) return run_small<Kind>(steps, sampler);
+    if (layout.own == 0) {
+      return layout.threads == 8 ? run_small<Kind, 8>(steps, sampler)
+                                 : run_small<Kind, 32>(steps, sampler);
+    }
     if constexpr (Kind::kFour) {
       if (layout.blocks == 2) return run_large<Kind, 2, true, 2>(steps, sampler, layout.threads);
       if (layout.aligned) return run_large<Kind, 4, true, 1>(steps, sampler, layout.threads);
@@ -342,45 +251,32 @@ TEST(LatticeSteps, AreThoseOfTheSamplers) {
   };
   const std::vector<Case> cases = {
       {{7, 13, true, 0.15, 0.1}, {1, 4}, 0.3},  // 91 sites
-      {{7, 13, true, 0.15, 0}, {1, 4}, 0.3},
-      {{7, 13, false, 0.15, 0.1}, {1, 4}, 0.3},
       {{7, 13, false, 0.15, 0}, {1, 8}, 0.3},
-      {{6, 50, true, 0.2, 0}, {1, 12}, 0.2},      // ten words, the last one not whole
-      {{3, 96, true, 0.1, -0.2}, {1, 12}, 0.25},  // an odd number of words
+      {{6, 50, true, 0.2, 0}, {1, 12}, 0.2},  // ten words, the last one not whole
       {{9, 64, true, 0.1, 0.05}, {4, 8, true}, 0.2},
       {{16, 32, true, 0.1, 0}, {4, 4, true}, 0.2},
       {{16, 64, true, 0.1, 0}, {2, 16, true, 2}, 0.2},
-      {{32, 32, true, 0.1, 0.1}, {2, 16, true, 2}, 0.2},
       {{5, 128, true, 0.1, 0.1}, {2, 16, true, 2}, 0.2},  // half of the words end within a row
-      {{5, 128, true, 0.1, 0}, {4, 8, true}, 0.2},
-      {{5, 128, true, 0.1, 0.1}, {4, 8}, 0.2},
       {{21, 33, false, 0.1, 0.1}, {4, 8}, 0.2},
-      {{1, 70, true, 0.3, 0.1}, {1, 4}, 0.4},
       {{70, 1, false, 0.3, 0}, {1, 4}, 0.4},
       {{2, 40, true, 0.3, 0.1}, {1, 4}, 0.4},  // two rows: one edge between them
       {{5, 9, true, 0.5, 0.3}, {1, 4}, 3},     // flips that are likelier than not
-      {{5, 9, false, -0.5, 0}, {1, 4}, 3},
-      {{5, 9, true, 0, 0}, {1, 4}, 0.01},  // hardly any flips
+      {{6, 10, true, 4, 0.3}, {1, 4}, 1},      // probabilities of 0 and 1
       {{5, 5, true, 0.1, 0.2}, kSites, 0.4},
-      {{5, 5, true, 0.1, 0}, kSites, 0.4},
-      {{4, 8, false, 0.2, 0.1}, kSites, 0.4},
-      {{1, 32, true, 0.2, 0}, kSites, 0.4},
-      {{3, 3, true, 0.5, 0}, kSites, 2},
-      {{4, 8, false, 2, 0}, kSites, 1},
-      {{6, 10, true, 4, 0.3}, {1, 4}, 1},  // probabilities of 0 and 1
-      {{2, 3, true, 0.2, 0.1}, kSites, 0.5},
-      {{1, 1, false, 0.2, 0.1}, kSites, 0.5},
+      {{4, 8, false, 0.2, 0}, kSites, 0.4},
+      {{2, 3, true, 0.2, 0.1}, kEightSites, 0.5},
+      {{1, 8, true, 0.2, 0}, kEightSites, 0.5},
+      {{1, 1, false, 0.2, 0.1}, kEightSites, 0.5},
       {{5, 5, true, 0.1, 0.2}, kLone, 0.4},
       {{5, 5, true, 0.1, 0}, kLone, 0.4},
       {{4, 8, false, 0.2, 0.1}, kLone, 0.4},
       {{1, 31, true, 0.2, 0}, kLone, 0.4},
       {{3, 3, true, 0.5, 0.1}, kLone, 2},
-      {{1, 1, false, 0.2, 0.1}, kLone, 0.5},
   };
   for (const Case& c : cases) {
     for (const auto sampler :
          {LatticeSampler::dmala, LatticeSampler::dula, LatticeSampler::gibbs}) {
-      for (const int every : {1, 12}) {
+      for (const int every : {1, 4}) {
         compare(c.lattice, c.layout, sampler, c.step_size, every == 1 ? 1 : 0.6, every);
       }
     }

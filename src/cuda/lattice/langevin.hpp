@@ -355,8 +355,7 @@ class LoneLangevinLattice {
     }
     std::uint32_t reached[2] = {};
     SALTUS_UNROLL
-    for (int j = 15; j >= 0; --j) {
-      if (j >= steps_.shape.sites) continue;
+    for (int j = 15; j >= 0; --j) {  // without a branch, so that blocks are drawn side by side
       const PhiloxBlock random = stream.block(static_cast<std::uint32_t>(j));
       SALTUS_UNROLL
       for (int w = 0; w < 2; ++w) {
