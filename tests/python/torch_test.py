@@ -46,6 +46,19 @@ class Targets(Test):
             np.testing.assert_allclose(r.logp[same], expected.logp[same], rtol=1e-5, atol=1e-5)
             self.assertTrue(all(p.grad is None for p in net.parameters()))
 
+    def test_a_large_rbm(self):
+        W, b, c = 0.05 * random.normal(size=(500, 784)), random.normal(size=784) - 1, np.zeros(500)
+        options = {
+            "sampler": saltus.DMALA(step_size=0.2), "chains": 16, "warmup": 0, "draws": 60, "seed": 2,
+            "init": "random", "probe": False, "exact": False,
+        }  # fmt: skip
+        expected = saltus.sample(saltus.rbm(W, visible_bias=b, hidden_bias=c), **options)
+        net = Rbm(W, b, c, torch.float32)
+        r = saltus.sample(saltus.torch.target(net, saltus.binary(784)), **options)
+        # Rounding parts a chain where a uniform number of 47,000 a step meets a probability.
+        same = (r.levels == expected.levels).all(axis=(1, 2)).sum()
+        self.assertGreaterEqual(same, 14)
+
     def test_categorical_ring(self):
         table = torch.tensor(random.normal(size=(3, 3)))
         built_in = saltus.potts(
