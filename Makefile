@@ -70,6 +70,7 @@ test:
 	@cmake --preset release -DSALTUS_TESTS=ON >/dev/null
 	@cmake --build build/release
 	@ctest --preset release -j $$(nproc)
+	@scripts/python_tests.sh
 
 test-minimal:
 	@scripts/setup.sh test

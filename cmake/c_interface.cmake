@@ -11,7 +11,7 @@ target_compile_definitions(saltus_c PRIVATE ${SALTUS_CHECKED})
 # It translates; what takes time is in the library, but for passes over the caller's rows.
 target_compile_options(saltus_c PRIVATE $<$<CONFIG:Release>:-O1>)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/c/langevin.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
-target_link_libraries(saltus_c PRIVATE saltus saltus_options fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(saltus_c PRIVATE saltus saltus_options ${SALTUS_FMT} nlohmann_json::nlohmann_json)
 if(NOT APPLE)
   set(exports ${PROJECT_SOURCE_DIR}/src/c/exports.map)
   target_link_options(saltus_c PRIVATE LINKER:--version-script,${exports})

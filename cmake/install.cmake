@@ -15,9 +15,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}
   COMPONENT program)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
 install(EXPORT saltus-targets NAMESPACE saltus:: DESTINATION ${config_dir} COMPONENT development)
-# A wheel holds the library beside the modules of the package saltus.
+# A wheel holds the library beside the modules of the package saltus, and the program.
 if(SALTUS_WHEEL)
   install(TARGETS saltus_c LIBRARY DESTINATION saltus COMPONENT python)
+  if(SALTUS_CLI)
+    install(TARGETS saltus_cli RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
+  endif()
 endif()
 if(SALTUS_C)
   install(TARGETS saltus_c EXPORT saltus-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -80,7 +80,7 @@ target_include_directories(saltus
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(saltus PUBLIC Threads::Threads
-  PRIVATE fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS} $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+  PRIVATE ${SALTUS_FMT} ZLIB::ZLIB ${CMAKE_DL_LIBS} $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
   $<BUILD_INTERFACE:saltus_options>)
 
 saltus_add_level(scalar -fno-tree-vectorize)

@@ -38,6 +38,10 @@ def _attributes(r: Result) -> dict[str, Any]:
         "tuning_steps": r.stats["warmup"],
         "seed": str(r.seed),  # 64 bits are more than a netCDF attribute holds
     }
+    if r.stats.get("given"):
+        attributes["given"] = ",".join(f"{i}={k}" for i, k in r.stats["given"].items())
+    if r.stats.get("constraint"):
+        attributes["constraint"] = r.stats["constraint"]
     if r._model_text is not None:
         attributes["model_json"] = r._model_text
     return attributes

@@ -160,7 +160,7 @@ def merge(results: Sequence[Result]) -> Result:
         np.concatenate([r.logp for r in parts]),
         np.concatenate([r.acceptance_rate for r in parts]),
         model=first.model, name=first.name, dims=first.dims, coords=first.coords,
-        model_text=first._model_text,
+        model_text=first._text,
     )  # fmt: skip
     merged._kept = first._kept
     merged.stats = _merged_stats(parts, merged, chains)

@@ -20,6 +20,7 @@ from ._table import Table, table_or_frame
 
 Floats = npt.NDArray[np.float64]
 _SHOWN = 30
+_LONGEST_TEXT = 1_000_000
 
 
 class Result:
@@ -50,7 +51,7 @@ class Result:
         self._columns = columns or {}
         self._values: Array | None = None
         self._tails: dict[str, Floats] | None = None
-        self._model_text = model_text
+        self._text = model_text
         self._state: Any = None  # what `extend` continues from
         self._kept: list[int] | None = None  # the coordinates whose draws are kept
         self._part: tuple[int, int] | None = None  # its first chain, and the chains of the whole run
@@ -58,6 +59,17 @@ class Result:
         self.coords = dict(coords or {})
         if len(self.dims) != len(domain.shape):
             raise UsageError(f"dims has {len(self.dims)} names for the shape {domain.shape}")
+
+    @property
+    def _model_text(self) -> str | None:
+        """The model's file, unless it is long, or there is none. Made when it is wanted."""
+        if self._text is None and self.model is not None:
+            try:
+                text = (self.model._unrestricted or self.model).text
+            except UsageError:
+                return None
+            self._text = text if len(text) <= _LONGEST_TEXT else ""
+        return self._text or None
 
     def _default_dims(self) -> list[str]:
         return [f"{self.name}_dim_{k}" for k in range(len(self.domain.shape))]

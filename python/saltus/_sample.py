@@ -267,21 +267,10 @@ def _run(
         state = Handle(after.value, lib.saltus_state_free, "run") if after.value else None
     if "chains_of_run" in options:
         part = (options["first_chain"], options["chains_of_run"])
-    result = room.result(stats, **names, model_text=_text_of(room.model))
+    result = room.result(stats, **names)
     result._state, result._kept, result._part = state, room.keep, part
     warn_of(result)
     return result
-
-
-def _text_of(model: Model) -> str | None:
-    """Unless it is long, or in no file."""
-    if model.dim > 100_000:
-        return None
-    try:
-        text = (model._unrestricted or model).text
-    except UsageError:
-        return None
-    return text if len(text) <= 1_000_000 else None
 
 
 def _unfinished(model: Model, options: dict[str, Any], step: int) -> dict[str, Any]:

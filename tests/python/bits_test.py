@@ -58,6 +58,13 @@ class SameBits(Test):
         here = saltus.sample(made, chains=20, draws=50, warmup=100, seed=2)
         self.assertTrue(np.array_equal(again.levels, here.levels))
 
+    def test_a_large_rbm(self):
+        random = np.random.default_rng(6)
+        saltus.rbm(
+            0.05 * random.normal(size=(500, 784)), visible_bias=-1, hidden_bias=0.1
+        ).save(self.path("large.json"))
+        self.compare(self.path("large.json"), chains=100, draws=3, sampler=saltus.DMALA(step_size=0.2))
+
     def test_json_is_the_programs(self):
         said = program("sample", "potts", "--draws", "300", "--seed", "9", "--json")
         r = saltus.sample("potts", draws=300, seed=9)

@@ -38,6 +38,12 @@ class Given(Test):
         self.assertTrue(np.isnan(r.ess[[1, 4]]).all())
         self.assertEqual(r.stats["complete"], True)
 
+    def test_attributes(self):
+        r = saltus.sample(self.model, given={1: -1}, constrain="sum=3", draws=20, seed=1)
+        attributes = saltus._arviz._attributes(r)
+        self.assertEqual((attributes["given"], attributes["constraint"]), ("1=0", "sum=3"))
+        self.assertNotIn("given", json.loads(attributes["model_json"]))
+
     def test_other_forms_are_the_same(self):
         array = np.full(6, np.nan)
         array[[1, 4]] = -1, 1

@@ -132,6 +132,7 @@ class Captured(Test):
             lambda c: saltus.torch.DMALA(**ONE, adapt=True, capture=c),
             lambda c: saltus.torch.GWG(seed=1, capture=c),
             lambda c: saltus.torch.Gibbs(seed=1, capture=c),
+            lambda c: saltus.torch.PAS(seed=1, capture=c),
         ):
             eager, captured = make(False), make("auto")
             a, b = x, x

@@ -46,6 +46,19 @@ class Targets(Test):
             np.testing.assert_allclose(r.logp[same], expected.logp[same], rtol=1e-5, atol=1e-5)
             self.assertTrue(all(p.grad is None for p in net.parameters()))
 
+    def test_a_large_rbm(self):
+        W, b, c = 0.05 * random.normal(size=(500, 784)), random.normal(size=784) - 1, np.zeros(500)
+        options = {
+            "sampler": saltus.DMALA(step_size=0.2), "chains": 16, "warmup": 0, "draws": 60, "seed": 2,
+            "init": "random", "probe": False, "exact": False,
+        }  # fmt: skip
+        expected = saltus.sample(saltus.rbm(W, visible_bias=b, hidden_bias=c), **options)
+        net = Rbm(W, b, c, torch.float32)
+        r = saltus.sample(saltus.torch.target(net, saltus.binary(784)), **options)
+        # Rounding parts a chain where a uniform number of 47,000 a step meets a probability.
+        same = (r.levels == expected.levels).all(axis=(1, 2)).sum()
+        self.assertGreaterEqual(same, 14)
+
     def test_categorical_ring(self):
         table = torch.tensor(random.normal(size=(3, 3)))
         built_in = saltus.potts(
@@ -219,6 +232,40 @@ class Steps(Test):
                 counts = self.frequencies(sampler, f, domain, 8000, n)
                 expected = 8000 * np.linalg.matrix_power(matrix, n)
                 self.assertTrue(chi_square_is_plausible(counts.ravel(), expected.ravel()), domain)
+
+    def test_paths(self):
+        for domain, f in (("binary", bits), ("spin", ising)):
+            states = states_of(domain)
+            x = torch.tensor(states, dtype=torch.float64, requires_grad=True)
+            logp = f(x)
+            (score,) = torch.autograd.grad(logp.sum(), x)
+            logp, score = logp.detach().numpy(), score.numpy()
+            other = (1 - states) if domain == "binary" else -states
+            weights = np.exp((other - states) * score / 2)
+            for flips in (1, 2, 3):
+                matrix = np.zeros((8, 8))
+                for s in range(8):
+                    for path in itertools.permutations(range(3), flips):
+                        def q(of, order):
+                            left, p = set(range(3)), 1.0
+                            for i in order:
+                                p *= weights[of, i] / sum(weights[of, j] for j in left)
+                                left.remove(i)
+                            return p
+
+                        y = states[s].copy()
+                        y[list(path)] = other[s][list(path)]
+                        t = int((states == y).all(1).argmax())
+                        forward = q(s, path)
+                        chance = min(1, np.exp(logp[t] - logp[s]) * q(t, path[::-1]) / forward)
+                        matrix[s, t] += forward * chance
+                        matrix[s, s] += forward * (1 - chance)
+                p = np.exp(logp) / np.exp(logp).sum()
+                np.testing.assert_allclose(p @ matrix, p, atol=1e-12)
+                counts = self.frequencies(saltus.torch.PAS(flips, seed=flips, domain=domain), f, domain, 8000)
+                self.assertTrue(chi_square_is_plausible(counts.ravel(), 8000 * matrix.ravel()), (domain, flips))
+        self.refused(saltus.UsageError, "flips is 0", saltus.torch.PAS, 0)
+        self.refused(saltus.UsageError, "two levels", saltus.torch.PAS, 2, domain="categorical")
 
     def test_classes_as_integers(self):
         rows = torch.tensor([[0, 2], [1, 1], [2, 0]] * 50)

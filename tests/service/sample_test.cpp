@@ -53,6 +53,64 @@ All all_of(const Draws& draws) {
   return all;
 }
 
+// A run with the caller's arrays.
+struct ArraysOfCaller {
+  explicit ArraysOfCaller(std::uint64_t draws, std::size_t dim = 6)
+      : states(kChains * draws * dim), logp(kChains * draws) {}
+  std::vector<Symbol> states;
+  std::vector<double> logp;
+  SampleRequest request(std::uint64_t draws) {
+    SampleRequest r = small_request();
+    r.plan.draws = draws;
+    r.keep = Keep::arrays;
+    r.arrays.states = states;
+    r.arrays.logp = logp;
+    return r;
+  }
+};
+
+TEST(Sample, ContinuesInMemoryFromItsState) {
+  ArraysOfCaller first(150), more(kDraws);
+  SampleRun begun(first.request(150));
+  begun.start();
+  ASSERT_TRUE(begun.go());
+  const std::vector<std::byte> state = begun.state();
+  for (int chain = 0; chain < kChains; ++chain) {
+    const auto c = static_cast<std::size_t>(chain);
+    std::copy_n(first.states.begin() + chain * 150 * 6, 150 * 6,
+                more.states.begin() + static_cast<std::ptrdiff_t>(c * kDraws * 6));
+    std::copy_n(first.logp.begin() + chain * 150, 150,
+                more.logp.begin() + static_cast<std::ptrdiff_t>(c * kDraws));
+  }
+  SampleRun continued(more.request(kDraws));
+  continued.start_from(state);
+  ASSERT_TRUE(continued.go());
+  const SampleResult whole = sample(small_request()), result = continued.result();
+  EXPECT_EQ(all_of(*result.draws), all_of(*whole.draws));
+  EXPECT_EQ(result.mean, whole.mean);
+  EXPECT_LT(state.size(), first.states.size() * sizeof(Symbol));
+  SampleRun other(first.request(100));  // fewer draws than were made
+  EXPECT_THROW(other.start_from(state), UsageError);
+}
+
+TEST(Sample, KeepsTheColumnsThatAreNamed) {
+  SampleRequest request = small_request();
+  request.columns = {1, 4};
+  const SampleResult some = sample(request);
+  request.columns.clear();
+  const All all = all_of(*sample(request).draws), kept = all_of(*some.draws);
+  ASSERT_EQ(some.draws->dim(), 2);
+  for (std::size_t row = 0; row < all.logp.size(); ++row) {
+    ASSERT_EQ(kept.states[2 * row], all.states[6 * row + 1]);
+    ASSERT_EQ(kept.states[2 * row + 1], all.states[6 * row + 4]);
+  }
+  EXPECT_EQ(some.watched, (std::vector<int>{1, 4}));
+  for (const std::vector<int>& wrong : {std::vector<int>{4, 1}, {1, 1}, {-1}, {6}}) {
+    request.columns = wrong;
+    EXPECT_THROW(sample(request), UsageError);
+  }
+}
+
 TEST(Sample, MemoryAndDiskHoldTheSameDraws) {
   SampleRequest request = small_request();
   const SampleResult in_memory = sample(request);

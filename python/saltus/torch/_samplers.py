@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .._errors import UsageError
 from . import _compiled, _fused
 from ._stepper import Capture, Kind, Stepper
 
@@ -179,6 +180,53 @@ class GWG(DMALA):
         else:
             gain = (self._other(x) - x) * score / 2
         return torch.log_softmax(gain.reshape(len(x), -1), 1).reshape(gain.shape)
+
+
+class PAS(DMALA):
+    """The path auxiliary sampler on two levels: `flips` distinct coordinates a step, one after the
+    other by the gradient, with the Metropolis test."""
+
+    tunable = False
+
+    def __init__(
+        self,
+        flips: int = 3,
+        *,
+        seed: int | None = None,
+        domain: Kind = "binary",
+        capture: Capture = "auto",
+    ):
+        if domain == "categorical":
+            raise UsageError("PAS on tensors is for two levels: take GWG for classes")
+        if isinstance(flips, bool) or not isinstance(flips, int) or flips < 1:
+            raise UsageError(f"flips is {flips!r}; expected a whole number from 1 on")
+        super().__init__(1.0, seed=seed, domain=domain, capture=capture)
+        self.flips = flips
+
+    def _propose(self, x: Any, score: Any, generator: Any) -> tuple[Any, Any]:
+        weights = self._log_weights(x, score)
+        flips = min(self.flips, weights.shape[1])
+        # The largest of weights with Gumbel noise are draws without replacement, in their order.
+        u = torch.rand(weights.shape, generator=generator, device=x.device, dtype=x.dtype)
+        path = (weights - torch.log(-torch.log(u))).topk(flips, 1).indices
+        picked = torch.zeros_like(weights).scatter_(1, path, 1).reshape(x.shape)
+        y = torch.where(picked > 0, self._other(x), x)
+        return y, (path, _log_of_path(weights, path))
+
+    def _gain(self, x: Any, y: Any, score_y: Any, there: Any) -> Any:
+        path, forward = there
+        return _log_of_path(self._log_weights(y, score_y), path.flip(1)) - forward
+
+    def _log_weights(self, x: Any, score: Any) -> Any:
+        return ((self._other(x) - x) * score / 2).reshape(len(x), -1)
+
+
+def _log_of_path(weights: Any, path: Any) -> Any:
+    """log probability of a sequence of draws without replacement, by log weights."""
+    chosen = weights.gather(1, path)
+    others = weights.scatter(1, path, -torch.inf).logsumexp(1, keepdim=True)
+    left = torch.logaddexp(others, chosen.flip(1).logcumsumexp(1).flip(1))
+    return (chosen - left).sum(1)
 
 
 class Gibbs(Stepper):
