@@ -34,6 +34,8 @@ def run(*words, **options):
 
 
 def main():
+    if sys.prefix != sys.base_prefix:
+        skip("a virtual environment lends no NumPy to another")
     wheels = glob.glob(os.path.join(SOURCE, "build", "python", "saltus-*.whl"))
     if not wheels:
         skip("there is no wheel: make python builds one")
