@@ -56,6 +56,10 @@ class Run:
         self._thread.join(timeout)
         return not self.running
 
+    def so_far(self) -> Result | None:
+        """A copy of the draws until now, while the run goes on; None before the first."""
+        return None if self.progress is None else self.progress.result()  # type: ignore[no-any-return,unused-ignore]
+
     def result(self) -> Result:
         """Waits for the end, and gives the result or raises what ended the run."""
         if not self._going.is_set():

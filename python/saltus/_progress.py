@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any, Callable, Union
 
 from . import _library
+from ._errors import UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +28,13 @@ class Progress:
     steps_per_second: float
     acceptance_rate: float
     best: float
+    _snapshot: Any = dataclasses.field(default=None, repr=False, compare=False)
+
+    def result(self) -> Any:
+        """A copy of the draws so far, as a Result; of runs that keep draws."""
+        if self._snapshot is None:
+            raise UsageError("there are no draws to look at")
+        return self._snapshot(self.step)
 
 
 Listener = Union[None, bool, Callable[[Progress], Any]]
@@ -115,6 +123,7 @@ class Watch:
         self.error: BaseException | None = None
         self.interrupts = 0
         self.step = 0  # of the last round that was told
+        self.snapshot: Callable[[int], Any] | None = None  # of a run, at a step
         self.c_function = _library.Progress(self._call)
         self._before: Any = None
         self._installed = False
@@ -127,7 +136,7 @@ class Watch:
                 told = self.listener(
                     Progress(
                         s.stage.decode(), s.done, s.step, s.steps, s.seconds, s.steps_per_second,
-                        s.acceptance_rate, s.best,
+                        s.acceptance_rate, s.best, self.snapshot,
                     )
                 )  # fmt: skip
                 if told is False:

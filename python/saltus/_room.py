@@ -79,6 +79,15 @@ class Room:
         self.levels[:, :made] = levels.reshape(self.chains, made, -1)
         self.logp[:, :made] = logp
 
+    def copy(self, made: int) -> Room:
+        """With the first draws alone, while a run goes on to add to them."""
+        copied = Room(self.model, self.chains, made, self.keep)
+        copied.columns = {}
+        if self.levels is not None and self.logp is not None:
+            copied.levels, copied.logp = np.array(self.levels[:, :made]), self.logp[:, :made].copy()
+            copied.acceptance = np.full((self.chains, made), np.nan, np.float32)  # comes at the end
+        return copied
+
     def arrays(self, start: Array | None) -> Arrays:
         small = self.levels is not None and self.levels.itemsize == 1
         return Arrays(

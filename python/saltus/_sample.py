@@ -252,6 +252,8 @@ def _run(
     arrays = room.arrays(start)
     after = ctypes.c_void_p()
     watch = _progress.Watch(progress)
+    if room.levels is not None and "warmup" in options:
+        watch.snapshot = lambda step: _snapshot(room, options, step, names)
     try:
         with watch:
             _, stats = watch.take(
@@ -271,6 +273,11 @@ def _run(
     result._state, result._kept, result._part = state, room.keep, part
     warn_of(result)
     return result
+
+
+def _snapshot(room: Room, options: dict[str, Any], step: int, names: dict[str, Any]) -> Result:
+    stats = _unfinished(room.model, options, step)
+    return room.copy(stats["draws"]).result(stats, **names)
 
 
 def _unfinished(model: Model, options: dict[str, Any], step: int) -> dict[str, Any]:

@@ -233,7 +233,7 @@ class RBM(_Learner, Transformer):
             "kind": "rbm", "hidden": self.n_components, **options_of(self.sampler),
             "chains": _persistent(self.method, self.chains), "steps": self.steps,
             "batch": self.batch_size, "lr": self.learning_rate, "l1": self.l1, "epochs": self.n_iter,
-            "threads": self.n_jobs,
+            "threads": _threads(self.n_jobs),
         }  # fmt: skip
 
     def _take(self, parameters: Floats, dim: int) -> None:
@@ -324,7 +324,7 @@ class Ising(_Learner):
             "kind": "ising", "fields": self.fields, **sampler,
             "chains": _persistent(self.method, self.chains), "steps": self.steps,
             "batch": self.batch_size, "lr": self.learning_rate, "l1": self.l1,
-            "iterations": self.n_iter, "threads": self.n_jobs,
+            "iterations": self.n_iter, "threads": _threads(self.n_jobs),
         }  # fmt: skip
 
     def _take(self, parameters: Floats, dim: int) -> None:
@@ -333,6 +333,11 @@ class Ising(_Learner):
         np.fill_diagonal(self.couplings_, 0)
         self.fields_ = parameters[dim * dim :] if self.fields else np.zeros(dim)
         self.model_ = _built_in.ising(self.couplings_, self.fields_)
+
+
+def _threads(n_jobs: int | None) -> int | None:
+    """None, and -1 as elsewhere in scikit-learn: all cores."""
+    return None if n_jobs is None or n_jobs < 0 else n_jobs
 
 
 def _persistent(method: str, chains: int) -> int:

@@ -131,6 +131,25 @@ class Background(Test):
         whole = saltus.sample("ising-lattice", draws=100, seed=4, probe=False)
         self.assertTrue(np.array_equal(r.levels[:, :100], whole.levels[:, : r.levels.shape[1]]))
 
+    def test_what_there_is(self):
+        run = saltus.start("ising-lattice", draws=10**6, warmup=100, seed=1, exact=False, probe=False)
+        seen = None
+        for _ in range(400):
+            seen = run.so_far()
+            if seen is not None and seen.draws.shape[1] > 50:
+                break
+            run.wait(0.02)
+        made = seen.draws.shape[1]
+        run.stop()
+        whole = run.result()
+        self.assertGreater(whole.draws.shape[1], made - 1)
+        self.assertTrue(np.array_equal(seen.levels, whole.levels[:, :made]))
+        self.assertFalse(seen.complete)
+        self.assertEqual(seen.mean.shape, (5, 5))
+        self.refused(saltus.UsageError, "no draws to look at",
+                     lambda: saltus.sample("ising", record="moments", draws=50, seed=1,
+                                           progress=lambda p: p.result()))
+
     def test_raises_what_ended_it(self):
         def fails(x):
             raise ValueError("no")

@@ -77,7 +77,7 @@ class Machines(Test):
     def test_continues(self):
         X = bars(120)
         rbm = RBM(4, n_iter=2, batch_size=40, random_state=1)
-        long = RBM(4, n_iter=4, batch_size=40, random_state=1).fit(X)
+        long = RBM(4, n_iter=4, batch_size=40, random_state=1, n_jobs=-1).fit(X)
         rbm.fit(X).partial_fit(X)
         pickle.loads(pickle.dumps(rbm))
         rbm = pickle.loads(pickle.dumps(rbm)).partial_fit(X)

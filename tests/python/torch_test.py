@@ -286,6 +286,30 @@ class Steps(Test):
         self.assertEqual([w.category for w in caught], [saltus.SaltusWarning])
         self.assertTrue(net.training)
 
+    def test_a_few_graphs_are_kept(self):
+        from saltus.torch._graph import KEPT, Graphs
+
+        graphs, made = Graphs(), []
+
+        def make(key):
+            def f():
+                if key == "wrong":
+                    raise RuntimeError("it reads a value\nat some place")
+                made.append(key)
+                return key * 2
+
+            return f
+
+        self.assertIsNone(graphs.find(None, make("none")))
+        for key in "ababcdeb":  # a is the oldest when e comes
+            self.assertEqual(graphs.find(key, make(key)), key * 2)
+        self.assertEqual((KEPT, made), (4, list("abcde")))
+        graphs.find("a", make("a"))
+        self.assertEqual(made, list("abcdea"))
+        with self.assertWarnsRegex(saltus.SaltusWarning, "and slower: it reads a value$"):
+            self.assertIsNone(graphs.find("wrong", make("wrong")))
+        self.assertIsNone(graphs.find("wrong", make("wrong")))
+
     def test_follow_the_librarys_matrix(self):
         # One step of the C++ sampler from every state, against one of tensors: the same law.
         rows = 4000

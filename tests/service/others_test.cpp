@@ -207,6 +207,22 @@ TEST_P(Learn, AStoppedLearningContinues) {
   const LearnResult result = learn(again);
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(parameters(result), parameters(whole));
+
+  // In memory, and then with other data.
+  request.checkpoint.clear();
+  request.iterations = 5;
+  LearnRun first(request);
+  ASSERT_TRUE(first.go());
+  request.before = first.state();
+  request.iterations = 7;
+  const LearnResult continued = learn(request);
+  EXPECT_EQ(continued.totals.iterations, 12u);
+  EXPECT_EQ(parameters(continued), parameters(whole));
+  request.data = other.view();
+  EXPECT_NE(parameters(learn(request)), parameters(whole));
+  const RowBuffer<Symbol> narrower = some_data(40, 5);
+  request.data = narrower.view();
+  EXPECT_THROW(learn(request), DataError);
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Learn, testing::Values("rbm", "ising"));
 

@@ -10,6 +10,7 @@ import torch
 from .._errors import SaltusWarning
 
 STEPS = 8  # of a graph
+KEPT = 4  # graphs of a sampler, each with memory of its own
 
 # Modules whose evaluation is not a function of the state alone while they train.
 _RANDOM = ("Dropout", "BatchNorm", "SyncBatchNorm", "RReLU")
@@ -120,21 +121,22 @@ def _recover(generator: Any, device: Any) -> None:
 
 
 class Graphs:
-    """The graph of the last model, and those that could not be captured."""
+    """The graphs of the last few models and shapes, and what could not be captured."""
 
     def __init__(self) -> None:
-        self._key: Any = None
+        self._kept: dict[Any, Graph] = {}  # the one that was used last is the last
         self._graph: Graph | None = None
         self._refused: set[Any] = set()
 
     def find(self, key: Any, make: Callable[[], Graph]) -> Graph | None:
         if key is None or key in self._refused:
             return None
-        if key != self._key:
-            self._key, self._graph = None, None  # frees the memory of the one before
+        graph = self._kept.pop(key, None)
+        if graph is None:
+            if len(self._kept) == KEPT:
+                self._kept.pop(next(iter(self._kept)))
             try:
-                self._graph = make()
-                self._key = key
+                graph = make()
             except Exception as e:  # what a graph may not do, such as reading a value back
                 self._refused.add(key)
                 reason = str(e).strip().partition("\n")[0]
@@ -142,4 +144,6 @@ class Graphs:
                     f"steps are not captured in a CUDA graph, and slower: {reason}", SaltusWarning,
                     stacklevel=5,
                 )  # fmt: skip
-        return self._graph if key == self._key else None
+                return None
+        self._kept[key] = self._graph = graph
+        return graph

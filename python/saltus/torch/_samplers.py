@@ -110,7 +110,7 @@ class DMALA(Stepper):
         change, odds = there
         # Of a coordinate with log odds z of a change, log p is -softplus(-z) where it changes, and
         # -softplus(z) where it stays.
-        sign = torch.where(change, -1.0, 1.0).to(x.dtype)
+        sign = 1 - 2 * change.to(x.dtype)
         back = self._log_odds(y, score_y)
         softplus = torch.nn.functional.softplus
         return _row_sums(softplus(odds.mul_(sign)) - softplus(back.mul_(sign)))
