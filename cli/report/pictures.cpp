@@ -16,7 +16,7 @@ namespace {
 constexpr int kPictures = 15;
 constexpr int kPictureSide = 256;
 
-std::size_t at(int i) {
+std::size_t size(int i) {
   return static_cast<std::size_t>(i);
 }
 
@@ -42,11 +42,11 @@ std::optional<Picture> picture_of(const Draws& draws) {
 std::vector<std::byte> png_of(Picture p, const std::vector<double>& levels, double top) {
   const int block = (std::max(p.rows, p.cols) + kPictureSide - 1) / kPictureSide;
   const int rows = (p.rows + block - 1) / block, cols = (p.cols + block - 1) / block;
-  std::vector<double> sums(at(rows) * at(cols)), counts(sums.size());
+  std::vector<double> sums(size(rows) * size(cols)), counts(sums.size());
   for (int r = 0; r < p.rows; ++r) {
     for (int c = 0; c < p.cols; ++c) {
-      const std::size_t to = at(r / block) * at(cols) + at(c / block);
-      sums[to] += levels[at(r) * at(p.cols) + at(c)];
+      const std::size_t to = size(r / block) * size(cols) + size(c / block);
+      sums[to] += levels[size(r) * size(p.cols) + size(c)];
       counts[to] += 1;
     }
   }
@@ -59,7 +59,7 @@ std::vector<std::byte> png_of(Picture p, const std::vector<double>& levels, doub
 }
 
 std::vector<double> last_state(const Draws& draws, int chain) {
-  std::vector<Symbol> x(at(draws.dim()));
+  std::vector<Symbol> x(size(draws.dim()));
   draws.read_states(chain, draws.draws() - 1, {x.data(), 1, draws.dim(), draws.dim()});
   return {x.begin(), x.end()};
 }
@@ -70,13 +70,13 @@ std::vector<double> given_levels(const Draws& draws, double top) {
   const auto& attributes = draws.info().attributes;
   const auto record = attributes.find("given");
   if (record == attributes.end() || record->second.empty()) return {};
-  std::vector<double> levels(at(draws.dim()), top / 2);
+  std::vector<double> levels(size(draws.dim()), top / 2);
   for (const std::string& value : split_list(record->second)) {
     const std::size_t sign = std::min(value.find('='), value.size());
     const auto i = number_in<int>(std::string_view(value).substr(0, sign));
     const auto level = number_in<int>(std::string_view(value).substr(sign + (sign < value.size())));
     if (!i || !level || *i < 0 || *i >= draws.dim()) return {};
-    levels[at(*i)] = *level;
+    levels[size(*i)] = *level;
   }
   return levels;
 }
@@ -100,24 +100,24 @@ void add_pictures(const RunPage& run) {
   for (const CoordinateSummary& s : run.summaries) {
     means.push_back((s.mean - info.first_value) / info.spacing);
   }
-  const std::string size = fmt::format("{} × {}", picture->rows, picture->cols);
+  const std::string shape = fmt::format("{} × {}", picture->rows, picture->cols);
   std::vector<report::Image> images;
   if (const std::vector<double> known = given_levels(run.draws, top); !known.empty()) {
     images.push_back({png_of(*picture, known, top),
-                      fmt::format("What is given, {}; grey is not", size), "what is given"});
+                      fmt::format("What is given, {}; grey is not", shape), "what is given"});
   }
   if (!has_classes(info)) {  // the mean of class numbers shows nothing
     images.push_back(
-        {png_of(*picture, means, top), "The mean of all draws, " + size, "mean of all draws"});
+        {png_of(*picture, means, top), "The mean of all draws, " + shape, "mean of all draws"});
   }
   for (int chain = 0; chain < count; ++chain) {
     const std::string name = fmt::format("chain {}", chain + 1);
-    images.push_back({png_of(*picture, states[at(chain)], top),
-                      fmt::format("The last draw of {}, {}", name, size),
+    images.push_back({png_of(*picture, states[size(chain)], top),
+                      fmt::format("The last draw of {}, {}", name, shape),
                       fmt::format("{}, last draw", name)});
   }
   run.page.heading("Pictures");
-  run.page.images(fmt::format("States as pictures of {}: black is {}, white {}.", size,
+  run.page.images(fmt::format("States as pictures of {}: black is {}, white {}.", shape,
                               short_number(info.first_value),
                               short_number(info.first_value + info.spacing * top)),
                   images);

@@ -23,6 +23,10 @@ constexpr std::size_t kScatterPoints = 1500;
 constexpr int kBoxes = 16;
 constexpr std::size_t kBars = 40;
 
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
 std::string name_of(const RunPage& run, std::size_t coordinate) {
   return coordinate_label(static_cast<int>(coordinate), run.draws.info().shape, run.labels);
 }

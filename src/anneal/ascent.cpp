@@ -13,42 +13,65 @@ constexpr double kLeastGain = 1e-9, kLeastGainInSingle = 1e-4;
 constexpr int kMostPasses = 1000;
 constexpr double kMostPairs = 1e7;  // of a one and a place for it, in a pass
 
-// Where the one of coordinate i may go.
-Constraint::Group places_for(const Constraint& constraint, int i) {
-  for (const Constraint::Group& g : constraint.groups()) {
-    if (g.first <= i && i <= g.last) return g;
-  }
-  return {0, constraint.dim() - 1};
-}
+// The best change of coordinate i, alone or with another one, among those that the constraint
+// allows, again and again until a pass changes nothing. Under a constraint on the sum pairs begin
+// with a one. Where there are no local moves, or too many pairs, the state stays as it is.
+class ConstrainedAscent {
+ public:
+  ConstrainedAscent(const Target& target, const Constraint& constraint, double least, Symbol* x)
+      : target_(target),
+        constraint_(constraint),
+        least_(least),
+        x_(x),
+        ones_(static_cast<int>(std::count(x, x + constraint.dim(), 1))) {}
 
-// Takes each one to its best place, until a pass changes nothing. Where there are no local moves,
-// or the constraint is another one, the state stays as it is.
-void ascend_by_swaps(const Target& target, const Constraint& constraint, double least, Symbol* x) {
-  const double dim = constraint.dim(),
-               ones = static_cast<double>(std::count(x, x + constraint.dim(), 1));
-  const bool served = constraint.fixed_sum() ||
-                      (constraint.kind() == Constraint::Kind::one_hot && constraint.free().empty());
-  if (!served || !target.local_moves() || ones * dim > kMostPairs) return;
-  bool moved = true;
-  for (int pass = 0; moved && pass < kMostPasses; ++pass) {
-    moved = false;
-    Neighbourhood around(target, x);
-    for (int i = 0; i < constraint.dim(); ++i) {
-      if (x[i] == 0) continue;
-      double best = -around.differences(i)[0] + least;
-      int to = i;
-      around.move(i, 0);
-      const Constraint::Group places = places_for(constraint, i);
-      for (int j = places.first; j <= places.last; ++j) {
-        if (j == i || x[j] == 1) continue;
-        const double gain = around.differences(j)[1];
-        if (gain > best) best = gain, to = j;
-      }
-      around.move(to, 1);
-      moved = moved || to != i;
+  void run() {
+    const double dim = constraint_.dim(), first = of_parity() ? dim / 2 : ones_;
+    if (!target_.local_moves() || first * dim > kMostPairs) return;
+    bool moved = true;
+    for (int pass = 0; moved && pass < kMostPasses; ++pass) {
+      moved = false;
+      Neighbourhood around(target_, x_);
+      for (int i = 0; i < constraint_.dim(); ++i) moved |= improve(around, i);
     }
   }
-}
+
+ private:
+  bool of_parity() const { return constraint_.kind() == Constraint::Kind::parity; }
+  bool one_hot() const { return constraint_.kind() == Constraint::Kind::one_hot; }
+  int more(int i) const { return x_[i] ? -1 : 1; }
+
+  void flip(Neighbourhood& around, int i) {
+    ones_ += more(i);
+    around.move(i, static_cast<Symbol>(1 - x_[i]));
+  }
+
+  bool improve(Neighbourhood& around, int i) {
+    const bool alone = one_hot() ? std::ranges::binary_search(constraint_.free(), i)
+                                 : constraint_.allows_ones(ones_ + more(i));
+    const bool pairs = of_parity() || x_[i] == 1;
+    if (!alone && !pairs) return false;
+    const double change = around.differences(i)[1 - x_[i]];
+    double best = least_;
+    int partner = -1;
+    if (alone && change > best) best = change, partner = i;
+    flip(around, i);
+    const Constraint::Group places = pairs ? constraint_.partners(i) : Constraint::Group{i, i};
+    for (int j = of_parity() ? i + 1 : places.first; j <= places.last; ++j) {
+      if (j == i || !(one_hot() ? x_[j] == 0 : constraint_.allows_ones(ones_ + more(j)))) continue;
+      const double both = change + around.differences(j)[1 - x_[j]];
+      if (both > best) best = both, partner = j;
+    }
+    if (partner != i) flip(around, partner < 0 ? i : partner);
+    return partner >= 0;
+  }
+
+  const Target& target_;
+  const Constraint& constraint_;
+  double least_;
+  Symbol* x_;
+  int ones_;
+};
 
 }  // namespace
 
@@ -105,7 +128,7 @@ void Neighbourhood::move(int i, Symbol to) {
 void greedy_ascent(const Target& target, Symbol* x) {
   const bool single = !target.local_moves() || !target.local_moves()->in_double();
   const double least = single ? kLeastGainInSingle : kLeastGain;
-  if (target.constraint()) return ascend_by_swaps(target, *target.constraint(), least, x);
+  if (target.constraint()) return ConstrainedAscent(target, *target.constraint(), least, x).run();
   bool moved = true;
   for (int pass = 0; moved && pass < kMostPasses; ++pass) {
     moved = false;

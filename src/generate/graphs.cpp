@@ -183,7 +183,7 @@ RandomGraph model_rb(int groups, int size, double p, std::uint64_t seed, EdgeWei
       for (int b = a + 1; b < size; ++b) graph.edges.push_back({g * size + a, g * size + b, 1});
     }
   }
-  for (double m = meetings; m > 0; --m) {
+  for (auto m = static_cast<std::int64_t>(meetings); m > 0; --m) {
     const auto u = static_cast<int>(random.below(groups));
     auto v = static_cast<int>(random.below(groups - 1));
     v += v >= u;
@@ -199,10 +199,10 @@ RandomGraph model_rb(int groups, int size, double p, std::uint64_t seed, EdgeWei
       }
     }
   }
-  const auto place = [](const Coupling& e) { return std::pair(e.i, e.j); };
-  std::ranges::sort(graph.edges, {}, place);
-  const auto again = std::ranges::unique(graph.edges, {}, place);
-  graph.edges.erase(again.begin(), again.end());
+  const auto ends = [](const Coupling& e) { return std::pair(e.i, e.j); };
+  std::ranges::sort(graph.edges, {}, ends);
+  const auto same = [&](const Coupling& a, const Coupling& b) { return ends(a) == ends(b); };
+  graph.edges.erase(std::unique(graph.edges.begin(), graph.edges.end(), same), graph.edges.end());
   return weighed(std::move(graph), weights, random);
 }
 

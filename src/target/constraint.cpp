@@ -151,15 +151,26 @@ bool Constraint::allows(const Symbol* x) const {
   return violation(x).empty();
 }
 
+bool Constraint::allows_ones(int ones) const {
+  return kind_ == Kind::parity ? ones % 2 == low_ : ones >= low_ && ones <= high_;
+}
+
+Constraint::Group Constraint::partners(int i) const {
+  if (kind_ != Kind::one_hot) return {0, dim_ - 1};
+  const auto after = std::ranges::upper_bound(groups_, i, {}, &Group::first);
+  if (after == groups_.begin() || (after - 1)->last < i) return {i, i};
+  return *(after - 1);
+}
+
 std::string Constraint::violation(const Symbol* x) const {
   const int ones = ones_of(x, 0, dim_);
   if (kind_ == Kind::parity) {
-    if (ones % 2 == low_) return {};
+    if (allows_ones(ones)) return {};
     return fmt::format("has {} coordinates at their upper level, which is not an {} number", ones,
                        odd() ? "odd" : "even");
   }
   if (kind_ == Kind::sum) {
-    if (ones >= low_ && ones <= high_) return {};
+    if (allows_ones(ones)) return {};
     return fmt::format("has {} coordinates at their upper level, not {}", ones,
                        low_ == high_ ? std::to_string(low_) : fmt::format("{} to {}", low_, high_));
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/draw_by_logs.hpp"
+#include "core/draw_place.hpp"
 #include "saltus/core/philox.hpp"
 #include "saltus/target/factors.hpp"
 

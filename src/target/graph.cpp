@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/draw_by_logs.hpp"
+#include "core/draw_place.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/core/philox.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/draw_by_logs.hpp"
+#include "core/draw_place.hpp"
 #include "core/scalar_math.hpp"
 #include "saltus/core/error.hpp"
 

@@ -197,7 +197,7 @@ TEST(Given, FindsAllowedStates) {
 
 std::string refusal(const std::vector<GivenValue>& list) {
   try {
-    Given(std::shared_ptr<const Target>(small_targets()[3].make()), list);
+    const Given given(std::shared_ptr<const Target>(small_targets()[3].make()), list);
     return "";
   } catch (const UsageError& e) {
     return e.what();

@@ -47,6 +47,11 @@ class Constraint {
   std::string text() const;                                        // as `parse` reads it
 
   bool allows(const Symbol* x) const;
+  // Of a sum or a parity: whether it allows so many coordinates at their upper level.
+  bool allows_ones(int ones) const;
+  // The coordinates one of which may change together with i, i among them: all, or under one-hot
+  // the group of i; i alone where it is in none.
+  Group partners(int i) const;
   // Why it does not allow a state: "has 3 coordinates at their upper level, not 4".
   std::string violation(const Symbol* x) const;
 

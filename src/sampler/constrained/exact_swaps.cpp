@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/draw_place.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/proposal.hpp"
 #include "sampler/constrained/additions.hpp"
@@ -61,9 +62,7 @@ ExactSwaps::Pairs ExactSwaps::pairs(const Target& target, const Tile& tile, int 
       top = std::max(top, w);
     }
   }
-  double sum = 0;
-  for (double& w : weights) sum += w = std::exp(w - top);
-  return {{on, ones}, {off, zeros}, weights, sum, top};
+  return {{on, ones}, {off, zeros}, weights, take_exp(weights), top};
 }
 
 void ExactSwaps::step(const Target& target, Tile& tile, Workspace& work,
@@ -76,10 +75,8 @@ void ExactSwaps::step(const Target& target, Tile& tile, Workspace& work,
     const auto row = static_cast<std::size_t>(r);
     const Pairs p = pairs(target, tile, r, work, tile.step);
     log_total[row] = p.log_total();
-    double left = work.stream(tile, r, Purpose::propose).uniform() * p.sum;
-    std::size_t k = 0;
-    while (k + 1 < p.weights.size() && (left -= p.weights[k]) >= 0) ++k;
-    while (k > 0 && !(p.weights[k] > 0)) --k;
+    const double u = work.stream(tile, r, Purpose::propose).uniform();
+    const std::size_t k = draw_place(p.weights, u * p.sum);
     std::copy_n(tile.x[r], tile.x.cols, y.x[r]);
     y.x[r][p.on[k / p.off.size()]] = 0;
     y.x[r][p.off[k % p.off.size()]] = 1;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/draw_by_logs.hpp"
+#include "core/draw_place.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "sampler/constrained/additions.hpp"
@@ -25,15 +25,9 @@ Symbol flipped(Symbol level) {
 }  // namespace
 
 PairGibbs::PairGibbs(Constraint constraint, int updates)
-    : constraint_(std::move(constraint)),
-      group_(static_cast<std::size_t>(constraint_.dim()), -1),
-      updates_(updates) {
+    : constraint_(std::move(constraint)), updates_(updates) {
   if (updates_ < 0) throw UsageError("updates must be at least 1");
   if (updates_ == 0) updates_ = std::max(1, constraint_.dim() / 2);
-  int group = 0;
-  for (const Constraint::Group& g : constraint_.groups()) {
-    std::fill(group_.begin() + g.first, group_.begin() + g.last + 1, group++);
-  }
 }
 
 std::vector<Parameter> PairGibbs::parameters() const {
@@ -49,33 +43,20 @@ Sampler::Needs PairGibbs::needs(const Target& target) const {
   return Additions::needs(target, false);
 }
 
-Constraint::Group PairGibbs::partners(int i) const {
-  if (constraint_.kind() != Constraint::Kind::one_hot) return {0, constraint_.dim() - 1};
-  const int group = group_[static_cast<std::size_t>(i)];
-  return group < 0 ? Constraint::Group{i, i}
-                   : constraint_.groups()[static_cast<std::size_t>(group)];
-}
-
 PairGibbs::Changes PairGibbs::allowed(const Symbol* x, int ones, int i, int j) const {
   Changes changes;
   changes.fill(-INFINITY);
   changes[stays] = 0;
   const int more_i = x[i] ? -1 : 1, more_j = x[j] ? -1 : 1;
-  const auto allow = [&](Change change, int more) {
-    const bool keeps = constraint_.kind() == Constraint::Kind::sum
-                           ? ones + more >= constraint_.low() && ones + more <= constraint_.high()
-                           : more % 2 == 0;
+  const bool counted = constraint_.kind() != Constraint::Kind::one_hot;
+  const auto allow = [&](Change change, bool keeps) {
     if (keeps) changes[change] = 0;
   };
-  if (constraint_.kind() == Constraint::Kind::one_hot) {
-    if (group_[static_cast<std::size_t>(i)] < 0) changes[first] = 0;
-    if (i != j && more_i + more_j == 0) changes[both] = 0;
-    return changes;
-  }
-  allow(first, more_i);
+  allow(first, counted ? constraint_.allows_ones(ones + more_i)
+                       : std::ranges::binary_search(constraint_.free(), i));
   if (i == j) return changes;
-  allow(second, more_j);
-  allow(both, more_i + more_j);
+  allow(second, counted && constraint_.allows_ones(ones + more_j));
+  allow(both, counted ? constraint_.allows_ones(ones + more_i + more_j) : more_i + more_j == 0);
   return changes;
 }
 
@@ -134,7 +115,7 @@ void PairGibbs::step(const Target& target, Tile& tile, Workspace& work,
     };
     for (int u = 0; u < updates_; ++u, number += 3) {
       const int i = below(stream.uniform(number), dim);
-      const auto [begin, end] = partners(i);
+      const auto [begin, end] = constraint_.partners(i);
       int j = i;
       if (end > begin) j = begin + below(stream.uniform(number + 1), end - begin);
       if (end > begin && j >= i) ++j;
@@ -181,7 +162,7 @@ void PairGibbs::transition_matrix(const StateTable& table, const When&, Rows<dou
   };
   for (int s = 0; s < n; ++s) {
     for (int i = 0; i < dim; ++i) {
-      const auto [begin, end] = partners(i);
+      const auto [begin, end] = constraint_.partners(i);
       if (begin == end) add_pair(s, i, i, 1.0 / dim);
       for (int j = begin; j <= end; ++j) {
         if (j != i) add_pair(s, i, j, 1.0 / dim / (end - begin));

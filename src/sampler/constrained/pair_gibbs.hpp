@@ -31,8 +31,6 @@ class PairGibbs final : public Sampler, public Enumerable {
  private:
   // What may become of a pair, in this order: it stays, the first flips, the second, both.
   using Changes = std::array<double, 4>;
-  // The coordinates from which the partner of i is chosen, i among them.
-  Constraint::Group partners(int i) const;
   // 0 where the constraint allows the change of x, which has so many ones, minus infinity
   // elsewhere. i = j: one coordinate alone.
   Changes allowed(const Symbol* x, int ones, int i, int j) const;
@@ -41,7 +39,6 @@ class PairGibbs final : public Sampler, public Enumerable {
                        std::uint64_t step, int i, int j, Changes& changes) const;
 
   Constraint constraint_;
-  std::vector<int> group_;  // of each coordinate: a place in constraint_.groups(), or -1
   int updates_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/draw_by_logs.hpp"
+#include "core/draw_place.hpp"
 #include "saltus/core/error.hpp"
 #include "saltus/diagnose/exact.hpp"
 #include "saltus/sampler/settings.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/draw_place.hpp"
+
 namespace saltus {
 namespace {
 
@@ -45,11 +47,7 @@ double ListedSides::total() {
 
 std::int32_t ListedSides::draw(double u, double& log_q) {
   const double all = total();
-  double part = u * all;
-  std::size_t place = 0;
-  while (place + 1 < left_ && (part -= weights_[place]) >= 0) ++place;
-  while (place > 0 && !(weights_[place] > 0)) --place;  // rounding at the end
-  return remove(place, all, log_q);
+  return remove(draw_place({weights_, left_}, u * all), all, log_q);
 }
 
 void ListedSides::take(std::int32_t site, double& log_q) {
