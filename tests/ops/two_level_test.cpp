@@ -43,7 +43,7 @@ TEST(TwoLevel, RuleIsThatOfThePass) {
   for (const Level level : levels()) {
     for (const float score : {-3.0f, -0.4f, 0.0f, 0.9f, 2.5f, 1000.0f}) {
       for (const float penalty : {0.0f, 0.3f, 2.5f, 30.0f}) {
-        for (const Symbol x : {0, 1}) {
+        for (const Symbol x : {Symbol{0}, Symbol{1}}) {
           const std::vector<Symbol> states(kCoordinates, x);
           const std::vector<float> scores(kCoordinates, score);
           const TwoLevelLaw law{1, &penalty, true};
