@@ -17,10 +17,6 @@ if [ ! -e "$environment/complete" ]; then
     rm -rf "$environment"
     exit 0
   fi
-  # PyTorch for the processor alone; the index has gigabytes for GPUs.
-  timeout 300 "$environment/bin/pip" install --quiet --retries 0 --timeout 15 torch \
-    --index-url https://download.pytorch.org/whl/cpu >>"build/python-tests.log" 2>&1 ||
-    echo "python: PyTorch's index could not be reached; Debian's is tested"
   touch "$environment/complete"
 fi
 
