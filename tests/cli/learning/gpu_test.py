@@ -37,7 +37,7 @@ class DeviceCuda(CliTest):
     def test_a_model_without_a_version_there(self):
         if not self.has_cuda():
             self.skipTest("built without CUDA")
-        self.refused(["ising-lattice", "has no version", "rbm", "bnn"], "sample", "ising-lattice")
+        self.refused(["potts", "has no version", "ising-lattice", "rbm", "bnn"], "sample", "potts")
 
     def test_an_rbm_on_the_gpu_or_a_refusal(self):
         if not self.has_cuda():
