@@ -54,7 +54,7 @@ inline void read(const ProblemFormat& format, std::span<const std::byte> bytes,
       return;
     }
     const RowBuffer<Symbol> x(1, n);
-    for (int i = 0; i < n; ++i) x.view()[0][i] = i % 3 == 0;
+    for (int i = 0; i < n; ++i) x.view()[0][i] = i % 3 == 0 && target->domain().levels(i) > 1;
     const double logp = logp_of(*target, x.view()[0]);
     if (pairs) check(*pairs, logp, x.view()[0]);
   } catch (const DataError&) {
