@@ -19,7 +19,7 @@ from saltus import _library
 
 warnings.simplefilter("ignore")
 QUIET = {"exact": False, "probe": False, "progress": False, "threads": 1}
-REPEATS = 3  # of which the fastest counts
+REPEATS = 3  # the fastest of them counts
 
 
 def fastest(f):

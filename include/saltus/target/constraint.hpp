@@ -47,10 +47,10 @@ class Constraint {
   std::string text() const;                                        // as `parse` reads it
 
   bool allows(const Symbol* x) const;
-  // Of a sum or a parity: whether it allows so many coordinates at their upper level.
+  // Whether a sum or a parity allows so many coordinates to be at their upper level.
   bool allows_ones(int ones) const;
-  // The coordinates one of which may change together with i, i among them: all, or under one-hot
-  // the group of i; i alone where it is in none.
+  // Coordinate i and those that may change together with it, in pairs. These are all coordinates;
+  // under one-hot they are the group of i, or i alone where no group has it.
   Group partners(int i) const;
   // Why it does not allow a state: "has 3 coordinates at their upper level, not 4".
   std::string violation(const Symbol* x) const;

@@ -61,7 +61,7 @@ class GraphTarget final : public Target, public LocalMoves, public GibbsSweeps, 
   // Whether the neighbours at each level can be counted in the parts of one word.
   bool countable() const;
   double count_term(int level, double count) const;
-  // What a vertex adds that joins so many others at a level, but for its edges.
+  // What a vertex adds to log p when it joins so many others at a level, without its edges.
   double joining(int level, double others) const;
   // Writes what the edges of a vertex add at each of its levels.
   void add_up_edges(const Symbol* x, int i, double* sums) const;

@@ -99,8 +99,8 @@ namespace lattice_launch {
 constexpr int kWarp = BlockTeam::kWarp;
 // Up to 10,240 sites a thread has a word, beyond that four.
 constexpr int kThreads = 320, kThreadsOfFour = 512;
-// Of small lattices: so few chains are spread over the multiprocessors; with so many each has a
-// thread, in blocks of a warp while there are not enough of these for all schedulers.
+// On small lattices up to kFewChains are spread over the multiprocessors, and from kManyChains on
+// each chain has a thread. Blocks are one warp until kLongBlocks chains keep all schedulers busy.
 constexpr int kFewChains = 264, kManyChains = 4000, kLongBlocks = 20000;
 
 // A warp for each chain.

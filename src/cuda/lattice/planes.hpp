@@ -76,7 +76,7 @@ struct LatticeKind {
   static constexpr int kCodes = 1 << kPlanes;             // numbers that planes can hold
   // The set of codes of a spin that is up.
   static constexpr std::uint32_t kUpCodes = ((1u << kCodes / 2) - 1) << kCodes / 2;
-  // Sites are counted by classes of which one is left out: the rest.
+  // Every class of sites has a counter but one, which has the rest.
   static constexpr int kCounters = kField ? 2 * kTop + 1 : kTop;
 
   static SALTUS_BOTH int code(int height, bool up) {
